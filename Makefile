@@ -1,0 +1,126 @@
+# Every target does its own set-up on a fresh machine with `python3 -m venv` and pip alone;
+# a second call uses what the first one made. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+PYTHON ?= python3
+JOBS ?= 2
+ROUNDS ?= 5
+
+DEV := .venvs/dev
+FAST := .venvs/fast
+FRAMEWORKS := .venvs/frameworks
+BENCH := .venvs/bench
+
+SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml README.md LICENSE
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+INSTALL := -m pip install -qq --constraint constraints.txt
+
+# The frameworks talk at import; what matters here is what the tests say.
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+
+.PHONY: help
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 14
+
+.PHONY: demo
+demo: .venv/.ready ## watch a small leaking Keras program and print the diagnosis
+	@.venv/bin/lowwater demo
+
+.PHONY: test
+test: ## build the wheel and test it: lane `fast`, then lane `frameworks`
+	@$(MAKE) fast
+	@$(MAKE) frameworks
+
+.PHONY: fast
+fast: $(FAST)/.ready ## the tests that need no framework, with none installed
+	@echo "== fast: the installed wheel, without TensorFlow"
+	@$(call the_wheel_is_tested,$(FAST))
+	@if $(FAST)/bin/python -c 'import tensorflow' 2>/dev/null; then \
+	    echo "$(FAST) has TensorFlow, so this lane would prove nothing. Try: rm -r $(FAST)"; exit 1; fi
+	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) -m "not tensorflow and not tf_keras and not slow"
+
+.PHONY: frameworks
+frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
+	@echo "== frameworks: the installed wheel, with TensorFlow, Keras and tf_keras"
+	@$(call the_wheel_is_tested,$(FRAMEWORKS))
+	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) -m "(tensorflow or tf_keras) and not slow"
+
+.PHONY: check
+check: $(DEV)/.ready ## lint, format, types, spelling and the architecture
+	@echo "== check"
+	@$(DEV)/bin/ruff check
+	@$(DEV)/bin/ruff format --check
+	@$(DEV)/bin/mypy
+	@$(DEV)/bin/codespell
+	@$(DEV)/bin/validate-pyproject pyproject.toml
+	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
+
+.PHONY: bench
+bench: $(BENCH)/.ready ## the slow sweeps, then overhead beside memray, tracemalloc and scalene
+	@echo "== bench: slow sweeps"
+	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
+	@echo "== bench: overhead"
+	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
+
+.PHONY: package
+package: $(DEV)/.ready ## build the wheel and the source distribution into dist/
+	@rm -rf dist
+	@$(DEV)/bin/python -m build --outdir dist .
+	@touch dist/.wheel
+
+.PHONY: clean
+clean: ## remove everything that the other targets made
+	rm -rf .venv .venvs dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+define the_wheel_is_tested
+$(1)/bin/python -P -c 'import lowwater, sys; \
+    sys.exit(0 if "site-packages" in lowwater.__file__ else f"not the wheel: {lowwater.__file__}")'
+endef
+
+.venv/bin/python $(DEV)/bin/python $(FAST)/bin/python $(FRAMEWORKS)/bin/python $(BENCH)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+	    "Lowwater needs Python 3.11 or newer (received: %s). Try: make PYTHON=python3.12 …" \
+	    % sys.version.split()[0])'
+	@$(PYTHON) -m venv $(@D)/..
+
+.venv/.ready: $(SOURCES) constraints.txt | .venv/bin/python
+	@echo "== set-up: .venv with TensorFlow (the first time takes a minute or two)"
+	@.venv/bin/python $(INSTALL) '.[tensorflow-cpu]'
+	@touch $@
+
+$(DEV)/.ready: pyproject.toml constraints.txt | $(DEV)/bin/python
+	@echo "== set-up: $(DEV) with the tools"
+	@$(DEV)/bin/python $(INSTALL) --editable '.[dev,test]'
+	@touch $@
+
+dist/.wheel: $(SOURCES) | $(FAST)/bin/python
+	@echo "== build: the wheel"
+	@rm -rf dist
+	@$(FAST)/bin/python -m pip wheel -qq --no-deps --wheel-dir dist .
+	@touch $@
+
+# A wheel of the same version counts as installed already, hence the second line of each.
+$(FAST)/.ready: dist/.wheel constraints.txt | $(FAST)/bin/python
+	@echo "== set-up: $(FAST)"
+	@$(FAST)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
+	@$(FAST)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
+	@touch $@
+
+# tf_keras asks for the `tensorflow` distribution by name; tensorflow-cpu is the same code.
+$(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
+	@echo "== set-up: $(FRAMEWORKS) with TensorFlow (the first time takes a minute or two)"
+	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]"
+	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps tf_keras
+	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
+	@touch $@
+
+$(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python
+	@echo "== set-up: $(BENCH) with TensorFlow, memray and scalene"
+	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene
+	@$(BENCH)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
+	@touch $@

@@ -1,0 +1,139 @@
+"""The agent: everything that happens inside the watched process, put together.
+
+It imports no framework and no NumPy, for a script may set their environment before it does.
+"""
+
+import gc
+import os
+import sys
+from contextlib import ExitStack
+from types import CodeType, ModuleType
+from typing import Any
+
+from lowwater.assignment import Assignment
+from lowwater.environment import describe, versions_loaded
+from lowwater.instrumentation import explicit, keras_fit, lifecycles, script
+from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
+from lowwater.instrumentation._placement import place_all
+from lowwater.instrumentation._tick import Passes
+from lowwater.instrumentation.loops import code_with_ticks, shown_path
+from lowwater.observer import Observer
+from lowwater.probes import default_probes
+from lowwater.recording.records import Began
+from lowwater.recording.writer import Writer
+
+_SESSIONS = "tensorflow.python.client.session"
+
+
+class Agent:
+    """Places the boundaries and undoes them; owns the observer."""
+
+    def __init__(self, observer: Observer, root: str) -> None:
+        """Nothing is placed until `install`."""
+        self.observer = observer
+        self._root = root
+        self._undo = ExitStack()
+        self._passes: dict[tuple[str, str | None], Passes] = {}
+        self._models = lifecycles.Lives(self.passes_of("model"))
+        self._sessions = lifecycles.Lives(self.passes_of("session"))
+
+    @property
+    def lifecycle_probe(self) -> lifecycles.LifecycleProbe:
+        """The probe that tells how many models and sessions live."""
+        return lifecycles.LifecycleProbe(self._models, self._sessions)
+
+    def install(self) -> None:
+        """Wait for the frameworks, load the user's modules with ticks, listen to the collector."""
+        on_import = AfterImport(
+            {"keras": self._place_keras, "tf_keras": self._place_keras, _SESSIONS: self._place_v1}
+        )
+        self._listen(sys.meta_path, on_import)
+        modules = UserModules(self._root, self.add_ticks)
+        before_path_finder(modules)
+        self._undo.callback(_remove_from, sys.meta_path, modules)
+        gc.callbacks.append(self._heartbeat)
+        self._undo.callback(_remove_from, gc.callbacks, self._heartbeat)
+        os.register_at_fork(after_in_child=self.observer.abandon)
+
+    def uninstall(self) -> None:
+        """Take everything back."""
+        self._undo.close()
+
+    def add_ticks(self, source: bytes, filename: str) -> CodeType:
+        """Compile a file of the user's with ticks; note it when that fails."""
+        shown = shown_path(filename, self._root)
+        try:
+            return code_with_ticks(
+                source, filename, lambda line: self.passes_of("iteration", f"{shown}:{line}")
+            )
+        except Exception as error:
+            self.observer.note(f"the loops of {shown} are not watched: {error}")
+            raise
+
+    def passes_of(self, name: str, where: str | None = None) -> Passes:
+        """The counter of one unit; `keras` and `tf_keras` share theirs."""
+        return self._passes.setdefault((name, where), Passes(self.observer, name, where))
+
+    def _listen(self, finders: list[Any], finder: AfterImport) -> None:
+        finders.insert(0, finder)
+        self._undo.callback(_remove_from, finders, finder)
+
+    def _place_keras(self, keras: ModuleType) -> None:
+        self.observer.learn(versions_loaded())
+        self._place(keras, lambda module: keras_fit.placements(module, self.passes_of))
+        self._place(
+            keras, lambda module: lifecycles.model_placements(module, self._models, self.passes_of)
+        )
+
+    def _place_v1(self, session: ModuleType) -> None:
+        self._place(session, lambda module: lifecycles.session_placements(module, self._sessions))
+
+    def _place(self, module: ModuleType, placements: Any) -> None:  # noqa: ANN401
+        place_all(module, placements, self._undo, self.observer.note)
+
+    def _heartbeat(self, phase: str, _info: dict[str, int]) -> None:
+        if phase == "stop":
+            self.observer.heartbeat()
+
+
+def _remove_from(items: list[Any], item: object) -> None:
+    if item in items:
+        items.remove(item)
+
+
+def start(assignment: Assignment) -> Agent:
+    """Open the recording and place the boundaries."""
+    writer = Writer(assignment.recording)
+    writer.append(Began(describe(assignment.command)))
+    probes = list(default_probes())
+    agent = Agent(Observer(probes, writer), assignment.root)
+    probes.append(agent.lifecycle_probe)
+    agent.install()
+    explicit.listen(agent.passes_of)
+    return agent
+
+
+def main(text: str) -> None:
+    """Run the program under watch; called by the supervisor's child process."""
+    assignment = Assignment.from_text(text)
+    agent = start(assignment)
+    try:
+        if assignment.is_module:
+            script.run_module(assignment.target, assignment.arguments)
+        else:
+            script.run_script(assignment.target, assignment.arguments, agent.add_ticks)
+    except BaseException as error:
+        script.hide_our_frames(error, depth=_our_depth(error))
+        raise
+    finally:
+        agent.observer.learn(versions_loaded())
+        agent.observer.finish()
+
+
+def _our_depth(error: BaseException) -> int:
+    """How many of our own frames stand above the program's first one."""
+    ours = (__file__, script.__file__)
+    depth, entry = 0, error.__traceback__
+    while entry is not None and entry.tb_frame.f_code.co_filename in ours:
+        depth, entry = depth + 1, entry.tb_next
+    return depth

@@ -1,0 +1,39 @@
+"""The command line: one file per command, named in one list, each loaded when it is called."""
+
+import importlib
+import sys
+
+import click
+
+from lowwater.errors import LowwaterError
+
+COMMANDS = ("run", "report", "doctor", "demo")
+
+
+class _Commands(click.Group):
+    """Loads only the command that is asked for: `run` has to start in a blink."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"lowwater.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lowwater", prog_name="lowwater")
+def cli() -> None:
+    """Tells Keras users where their memory went, and gives it back."""
+
+
+def main() -> None:
+    """Entry point: errors meant for the user become one line and their exit code."""
+    try:
+        cli.main(prog_name="lowwater", standalone_mode=True)
+    except LowwaterError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,29 @@
+"""Where a report goes: the terminal or a file."""
+
+import shutil
+from pathlib import Path
+from typing import TextIO
+
+from lowwater.errors import UserError
+from lowwater.model import Diagnosis
+
+_WIDEST = 100
+
+
+def print_diagnosis(diagnosis: Diagnosis, stream: TextIO) -> None:
+    """Print the screen, in colour on a terminal."""
+    from lowwater.report import text
+
+    width = min(_WIDEST, shutil.get_terminal_size().columns)
+    screen = text.render(diagnosis, width=width, colour=stream.isatty())
+    stream.write(text.for_encoding(screen, stream.encoding or "utf-8"))
+    stream.flush()
+
+
+def write_text(path: str, content: str) -> None:
+    """Write a file whole, or say why not."""
+    try:
+        Path(path).write_text(content, encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot write {path}"
+        raise UserError(msg, received=error.strerror or str(error)) from error

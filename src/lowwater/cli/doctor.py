@@ -1,0 +1,31 @@
+"""`lowwater doctor`: what this machine can measure, and which known leaks it has."""
+
+import json
+
+import click
+
+from lowwater.cli._output import write_text
+from lowwater.doctor import examine
+from lowwater.doctor.text import as_data, as_text
+
+
+@click.command("doctor")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value="-",
+    help="Write JSON to FILE, or to standard output, instead of text.",
+)
+def command(json_file: str | None) -> None:
+    """Show versions, allocators, limits, known library leaks, and what cannot be measured."""
+    checkup = examine()
+    if json_file is None:
+        click.echo(as_text(checkup), nl=False)
+        return
+    document = json.dumps(as_data(checkup), indent=2) + "\n"
+    if json_file == "-":
+        click.echo(document, nl=False)
+    else:
+        write_text(json_file, document)

@@ -1,0 +1,94 @@
+"""`lowwater run`: watch an unmodified script, then say whether it leaks."""
+
+import importlib.util
+import os
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import click
+
+from lowwater.assignment import Assignment
+from lowwater.cli._output import print_diagnosis, write_text
+from lowwater.errors import UsageError
+from lowwater.session import recording_at, watch
+
+FINDINGS = 3
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as in python -m.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
+@click.option("--record", metavar="FILE", help="Keep the recording, for lowwater report.")
+@click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
+@click.option("-q", "--quiet", is_flag=True, help="No live line and no final screen.")
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(  # noqa: PLR0913 - one parameter for each option
+    *,
+    is_module: bool,
+    json_file: str | None,
+    record: str | None,
+    fail_on: str | None,
+    quiet: bool,
+    script: str,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run SCRIPT and say whether its memory leaks, or is merely kept.
+
+    The script runs as it would without Lowwater; its arguments follow its name.
+    The report goes to stderr, so that stdout is the script's alone.
+    """
+    check_module(script) if is_module else check_script(script)
+    with recording_at(record) as recording:
+        assignment = Assignment(script, list(arguments), is_module, recording)
+        diagnosis, outcome = watch(assignment, None if quiet else sys.stderr)
+    if not quiet:
+        print_diagnosis(diagnosis, sys.stderr)
+    if json_file:
+        from lowwater.report import json as json_report
+
+        write_text(json_file, json_report.render(diagnosis))
+    if fail_on == "leak" and diagnosis.verdict.is_leak:
+        sys.exit(FINDINGS)
+    sys.exit(outcome.exit_code)
+
+
+def check_script(script: str) -> None:
+    """Refuse what cannot be run, before anything is started."""
+    path = Path(script)
+    advice = "lowwater run path/to/train.py [its arguments]"
+    if path.is_dir():
+        msg = "the script is a directory"
+        raise UsageError(msg, received=script, advice=advice)
+    if not path.exists():
+        hint = "lowwater run -m " + script if _is_module_name(script) else advice
+        msg = "there is no such script"
+        raise UsageError(msg, received=script, advice=hint)
+    if not os.access(path, os.R_OK):
+        msg = "the script cannot be read: permission denied"
+        raise UsageError(msg, received=script, advice=f"chmod u+r {script}")
+
+
+def check_module(name: str) -> None:
+    """Refuse a module that is not there, without running any of its packages."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    top, *rest = name.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            spec = None
+            break
+        spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
+    if spec is None:
+        msg = "there is no such module"
+        advice = "run it from the folder that holds the package"
+        raise UsageError(msg, received=name, advice=advice)
+
+
+def _is_module_name(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split(".")) and not text.endswith(".py")

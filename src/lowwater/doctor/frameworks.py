@@ -1,0 +1,59 @@
+"""How TensorFlow and Keras will behave: devices, memory growth, backend."""
+
+import ctypes
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from lowwater.doctor.surroundings import Fact, Source, Surroundings
+from lowwater.model import NotMeasured
+
+# Setting -> what TensorFlow does when it is not set.
+UNSET: Mapping[str, str] = {
+    "TF_FORCE_GPU_ALLOW_GROWTH": "not set: the program decides; by default TensorFlow takes "
+    "nearly the whole of each GPU at its first use",
+    "TF_GPU_ALLOCATOR": "not set: TensorFlow's own pool (BFC)",
+    "TF_CPU_ALLOCATOR_USE_BFC": "not set: host tensors come from malloc",
+    "TF_USE_LEGACY_KERAS": "not set: tf.keras is Keras 3",
+}
+
+
+def _keras_backend(around: Surroundings) -> Fact:
+    """The backend that `import keras` will choose, and who says so."""
+    chosen = around.environ.get("KERAS_BACKEND")
+    if chosen:
+        return f"{chosen} (KERAS_BACKEND)"
+    folder = around.environ.get("KERAS_HOME")
+    file = (Path(folder) if folder else around.home / ".keras") / "keras.json"
+    try:
+        chosen = json.loads(file.read_text(encoding="utf-8")).get("backend")
+    except (OSError, ValueError, AttributeError):
+        chosen = None
+    return f"{chosen} ({file})" if chosen else "tensorflow (the default)"
+
+
+def _gpus(around: Surroundings) -> Fact:
+    """The device files that a GPU driver makes."""
+    dev = around.root / "dev"
+    files = sorted(path.name for path in [*dev.glob("nvidia[0-9]*"), *dev.glob("kfd")])
+    return ", ".join(files) if files else NotMeasured("no GPU here")
+
+
+def _nvml(_: Surroundings) -> Fact:
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return NotMeasured("the NVML library is not here")
+    return "library found"
+
+
+def _setting(name: str) -> Source:
+    return lambda around: around.environ.get(name) or UNSET[name]
+
+
+FRAMEWORKS: Mapping[str, Source] = {
+    "gpus": _gpus,
+    "nvml": _nvml,
+    "backend": _keras_backend,
+    **{name: _setting(name) for name in UNSET},
+}

@@ -1,0 +1,56 @@
+"""How much memory there is, and who may say stop."""
+
+import re
+from collections.abc import Mapping
+
+from lowwater.doctor.surroundings import Fact, Source, Surroundings
+from lowwater.model import NotMeasured
+from lowwater.probes.cgroup import CURRENT, LIMIT
+
+_OVERCOMMIT = {
+    "0": "heuristic (0)",
+    "1": "always (1): memory is promised freely, and the OOM killer collects the debt",
+    "2": "never (2): an allocation fails when the promises exceed the commit limit",
+}
+
+
+def _meminfo(name: str) -> Source:
+    def read(around: Surroundings) -> Fact:
+        found = re.search(rf"^{name}:\s+(\d+) kB", around.read("proc/meminfo"), re.MULTILINE)
+        return int(found[1]) * 1024 if found else NotMeasured(f"/proc/meminfo has no {name}")
+
+    return read
+
+
+def _cgroup(gauge: str, absent: str) -> Source:
+    def read(around: Surroundings) -> Fact:
+        probe = next((probe for probe in around.probes if probe.name == "cgroup"), None)
+        reading = probe.read() if probe else NotMeasured("no probe for control groups")
+        return reading if isinstance(reading, NotMeasured) else reading.gauges.get(gauge, absent)
+
+    return read
+
+
+def _address_space(_: Surroundings) -> Fact:
+    try:
+        import resource
+    except ImportError:
+        return NotMeasured("this system has no resource limits")
+    soft, _hard = resource.getrlimit(resource.RLIMIT_AS)
+    return "none" if soft == resource.RLIM_INFINITY else soft
+
+
+def _overcommit(around: Surroundings) -> Fact:
+    mode = around.read("proc/sys/vm/overcommit_memory").strip()
+    return _OVERCOMMIT.get(mode, mode)
+
+
+LIMITS: Mapping[str, Source] = {
+    "ram_bytes": _meminfo("MemTotal"),
+    "available_bytes": _meminfo("MemAvailable"),
+    "swap_bytes": _meminfo("SwapTotal"),
+    "cgroup_limit_bytes": _cgroup(LIMIT, "none"),
+    "cgroup_current_bytes": _cgroup(CURRENT, "not told"),
+    "address_space_limit_bytes": _address_space,
+    "overcommit": _overcommit,
+}

@@ -1,0 +1,1 @@
+"""Says when: places boundaries into the user's loops and into the framework's functions."""

@@ -1,0 +1,137 @@
+"""Acts when a module has been imported, and loads the user's own modules with ticks."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+Action = Callable[[ModuleType], None]
+# Python leaves the frames of this file out of the tracebacks of failed imports; ours between
+# them has to bear its name, or `import keras` would fail with another traceback than without us.
+_TRIMMED = "<frozen importlib._bootstrap_external>"
+
+
+def _trimmed(function: Any) -> Any:  # noqa: ANN401 - a decorator: the same function comes back
+    assert isinstance(function, FunctionType)
+    function.__code__ = function.__code__.replace(co_filename=_TRIMMED)
+    return function
+
+
+class AfterImport(MetaPathFinder):
+    """Calls an action for each module of interest once it has been executed."""
+
+    def __init__(self, actions: dict[str, Action]) -> None:
+        """Wait for these modules, by full name; those already there are acted on at once."""
+        self._waiting = dict(actions)
+        for name in [*self._waiting]:
+            if name in sys.modules:
+                self._waiting.pop(name)(sys.modules[name])
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Let the other finders find the module, and wait for the end of its execution."""
+        if fullname not in self._waiting:
+            return None
+        spec = self._found_by_others(fullname, path, target)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            # Perhaps somebody only asks whether the module exists: keep waiting until it runs.
+            _act_after(spec.loader, lambda module: self._act(fullname, module))
+        return spec
+
+    def _act(self, fullname: str, module: ModuleType) -> None:
+        action = self._waiting.pop(fullname, None)
+        if action is not None:
+            action(module)
+
+    def _found_by_others(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+
+def _act_after(loader: Any, action: Action) -> None:  # noqa: ANN401 - any loader
+    """Shadow the loader's method on this one instance, for one call."""
+    execute = loader.exec_module
+
+    @_trimmed
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        execute(module)
+        action(module)
+
+    loader.exec_module = exec_module
+
+
+class TickingLoader(SourceFileLoader):
+    """Loads a module of the user's with ticks in its loops."""
+
+    def __init__(self, fullname: str, path: str, add_ticks: Callable[[bytes, str], CodeType]):
+        """Load `path`, compiled by `add_ticks`."""
+        super().__init__(fullname, path)
+        self._add_ticks = add_ticks
+
+    def path_stats(self, path: str) -> Any:  # noqa: ANN401 - the base class's protocol
+        """Refuse, which keeps `__pycache__` out of it: cached code has no ticks, ours no cache."""
+        raise OSError
+
+    @_trimmed
+    def source_to_code(self, data: Any, path: Any, **options: Any) -> CodeType:  # noqa: ANN401
+        """Compile as ever, for its errors and warnings, and then once more with ticks."""
+        plain: CodeType = SourceFileLoader.source_to_code(self, data, path, **options)
+        try:
+            return self._add_ticks(data, path)
+        except Exception:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
+            return plain
+
+
+class UserModules(MetaPathFinder):
+    """Finds the modules under the script's folder, before Python's own finder does."""
+
+    def __init__(self, root: str, add_ticks: Callable[[bytes, str], CodeType]) -> None:
+        """Everything below `root` is the user's, but for installed packages."""
+        self._root = os.path.join(os.path.realpath(root), "")
+        self._add_ticks = add_ticks
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The ordinary spec, with our loader in it, for a source file of the user's."""
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin:
+            return None
+        if not self.is_users(spec.origin):
+            return None
+        spec.loader = TickingLoader(fullname, spec.origin, self._add_ticks)
+        return spec
+
+    def is_users(self, filename: str) -> bool:
+        """Whether this file belongs to the program and not to an installed package."""
+        real = os.path.realpath(filename)
+        return real.startswith(self._root) and not is_installed(real)
+
+
+def is_installed(filename: str) -> bool:
+    """Whether a file lies in a place where pip or the system put it."""
+    prefixes = (os.path.join(sys.prefix, ""), os.path.join(sys.base_prefix, ""))
+    folders = filename.split(os.sep)
+    return (
+        "site-packages" in folders
+        or "dist-packages" in folders
+        or (sys.prefix != sys.base_prefix and filename.startswith(prefixes[0]))
+        or filename.startswith(os.path.dirname(os.__file__) + os.sep)
+    )
+
+
+def before_path_finder(finder: MetaPathFinder) -> None:
+    """Take a place right in front of Python's own finder, behind anybody's special ones."""
+    places = [index for index, other in enumerate(sys.meta_path) if other is PathFinder]
+    sys.meta_path.insert(places[0] if places else len(sys.meta_path), finder)

@@ -1,0 +1,154 @@
+"""Places calls into code without adding a frame: tracebacks stay as they were.
+
+A wrapper around `fit` would show in every traceback, and would miss those who imported the
+function earlier. So the function keeps its identity and gets a code object with one more
+statement, compiled from its own source with its own line numbers.
+"""
+
+import ast
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, FunctionType
+from typing import Literal
+
+Where = Literal["start", "end"]
+
+
+class CannotInject(Exception):
+    """The function has no source, or not the shape that is expected."""
+
+
+def call_of(index: int, *arguments: str) -> ast.Expr:
+    """A statement that calls the `index`-th placed callable; see `fill_in`."""
+    names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in arguments]
+    return ast.Expr(ast.Call(ast.Constant(_placeholder(index)), names, []))
+
+
+def compiled(tree: ast.Module, filename: str) -> CodeType:
+    """Compile a tree that holds placeholders."""
+    with warnings.catch_warnings():
+        # "'str' object is not callable": a placeholder is one until it is filled in.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
+    return code
+
+
+def fill_in(code: CodeType, callables: Sequence[Callable[..., object]]) -> CodeType:
+    """Put the callables in place of their placeholders, as constants: no name is looked up."""
+    by_name = {_placeholder(index): placed for index, placed in enumerate(callables)}
+
+    def filled(constant: object) -> object:
+        if isinstance(constant, CodeType):
+            return fill_in(constant, callables)
+        return by_name.get(constant, constant) if isinstance(constant, str) else constant
+
+    return code.replace(co_consts=tuple(filled(constant) for constant in code.co_consts))
+
+
+@contextmanager
+def injected(
+    function: FunctionType,
+    placed: Callable[..., object],
+    at: Where,
+    *arguments: str,
+) -> Iterator[None]:
+    """Run with a call of `placed(*arguments)` at the start or the end of the function."""
+    original = function.__code__
+    function.__code__ = code_with_call(original, placed, at, *arguments)
+    try:
+        yield
+    finally:
+        function.__code__ = original
+
+
+def code_with_call(
+    code: CodeType, placed: Callable[..., object], at: Where, *arguments: str
+) -> CodeType:
+    """The same code with one call more."""
+    module = _module_around(code)
+    function = _find_function(module, code.co_name)
+    call = call_of(0, *arguments)
+    if at == "start":
+        # Behind the docstring, which has to stay the first statement.
+        position = 1 if ast.get_docstring(function, clean=False) is not None else 0
+        function.body.insert(position, _located(call, function.body[position]))
+    else:
+        function.body = _BeforeReturns(call).body_of(function)
+    new = _find_code(fill_in(compiled(module, code.co_filename), [placed]), code.co_name)
+    if (
+        new.co_freevars != code.co_freevars
+        or new.co_varnames[: new.co_argcount] != (code.co_varnames[: code.co_argcount])
+    ):
+        msg = f"{code.co_qualname} does not match its source"
+        raise CannotInject(msg)
+    return new.replace(co_qualname=code.co_qualname)
+
+
+class _BeforeReturns(ast.NodeTransformer):
+    """Adds a call before every `return` of one function, and behind its last statement."""
+
+    def __init__(self, call: ast.Expr) -> None:
+        self._call = call
+
+    def body_of(self, function: ast.FunctionDef) -> list[ast.stmt]:
+        self.generic_visit(function)
+        return [*function.body, _located(self._call, function.body[-1])]
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        return [_located(self._call, node), node]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node  # its returns are not ours
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+
+def _placeholder(index: int) -> str:
+    return f"\0lowwater:{index}"
+
+
+def _located(call: ast.Expr, neighbour: ast.stmt) -> ast.Expr:
+    fresh = copy.deepcopy(call)
+    for node in ast.walk(fresh):
+        ast.copy_location(node, neighbour)
+    return fresh
+
+
+def _module_around(code: CodeType) -> ast.Module:
+    """Parse just this function, at its own lines and columns."""
+    import inspect  # costs 15 ms, and the framework has imported it by now
+
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except OSError as error:
+        msg = f"{code.co_qualname} has no source"
+        raise CannotInject(msg) from error
+    is_indented = lines[0][:1].isspace()
+    source = "".join(lines)
+    # A method is parsed inside a class, so that `super()` finds its cell.
+    tree = ast.parse(f"class _:\n{source}" if is_indented else source)
+    return ast.increment_lineno(tree, first - (2 if is_indented else 1))
+
+
+def _find_function(module: ast.Module, name: str) -> ast.FunctionDef:
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+    msg = f"the source of {name} holds no such function"
+    raise CannotInject(msg)
+
+
+def _find_code(code: CodeType, name: str) -> CodeType:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_name == name:
+                return constant
+            try:
+                return _find_code(constant, name)
+            except CannotInject:
+                continue
+    msg = f"{name} was lost in compiling"
+    raise CannotInject(msg)

@@ -1,0 +1,25 @@
+"""Boundaries that the user writes: `lowwater.boundary("episode")`."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+
+class _Completions(Protocol):
+    def completed(self) -> None: ...
+
+
+_passes_of: list[Callable[[str], _Completions]] = []
+
+
+def boundary(name: str) -> None:
+    """Mark the end of one round trip of your own, such as an RL episode.
+
+    Under `lowwater run` it gets a verdict like any other unit; otherwise it does nothing.
+    """
+    if _passes_of:
+        _passes_of[0](name).completed()
+
+
+def listen(passes_of: Callable[[str], _Completions]) -> None:
+    """Let `boundary` count with these counters from now on."""
+    _passes_of[:] = [passes_of]

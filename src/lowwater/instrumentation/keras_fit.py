@@ -1,0 +1,28 @@
+"""Boundaries of Keras: epochs, and the calls that train, evaluate and predict."""
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+from lowwater.instrumentation._placement import Placement, innermost
+from lowwater.instrumentation._tick import Passes, tick_for
+
+CALLS = (
+    "fit",
+    "evaluate",
+    "predict",
+    "train_on_batch",
+    "test_on_batch",
+    "predict_on_batch",
+)
+
+
+def placements(keras: ModuleType, passes_of: Callable[[str], Passes]) -> Iterator[Placement]:
+    """Where the ticks go, for `keras` and `tf_keras` alike."""
+    epochs = passes_of("epoch")
+    callback_list = keras.callbacks.CallbackList
+    # The mark before the first epoch: what training itself took in a one-time jump.
+    yield Placement(innermost(callback_list.on_train_begin), epochs.begin, "start")
+    yield Placement(innermost(callback_list.on_epoch_end), epochs.completed, "end")
+    for name in CALLS:
+        method = getattr(keras.Model, name)
+        yield Placement(innermost(method), tick_for(passes_of(name)), "start")

@@ -1,0 +1,142 @@
+"""Ticks for the loops of the user's own files, added when a file is loaded."""
+
+import ast
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType
+
+from lowwater.instrumentation._inject import call_of, compiled, fill_in
+from lowwater.instrumentation._tick import Passes, end_tick_for, tick_for
+
+# An outer loop and the one inside it; deeper ones are too hot to be a round trip.
+DEEPEST = 2
+# What these functions compute is read from their code by a compiler, or runs inside one.
+_COMPILING_DECORATORS = frozenset(
+    "cfunc compile function guvectorize jit kernel njit script stencil vectorize".split()
+)
+_COMPUTING_METHODS = frozenset(
+    "build call compute_loss forward predict_step test_step train_step".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop that gets ticks, by its line."""
+
+    line: int
+
+
+def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Passes]) -> CodeType:
+    """Compile a file with ticks in its loops; all lines and columns stay as they are."""
+    tree = ast.parse(source, filename)
+    marker = _LoopMarker(only_top_level=_imports_numba(tree))
+    marked = ast.fix_missing_locations(marker.visit(tree))
+    code = compiled(marked, filename)
+    placed: list[Callable[[], object]] = []
+    for loop in marker.loops:
+        passes = passes_at(loop.line)
+        placed += [tick_for(passes), end_tick_for(passes)]
+    return fill_in(code, placed)
+
+
+def find_loops(source: bytes) -> list[int]:
+    """The lines of the loops that would get ticks."""
+    tree = ast.parse(source)
+    marker = _LoopMarker(only_top_level=_imports_numba(tree))
+    marker.visit(tree)
+    return [loop.line for loop in marker.loops]
+
+
+def shown_path(filename: str, root: str) -> str:
+    """How a file is called in a report: relative to the script's folder."""
+    return os.path.relpath(filename, root)
+
+
+class _LoopMarker(ast.NodeTransformer):
+    """Puts a call at the start of each iteration, and one behind the loop."""
+
+    def __init__(self, *, only_top_level: bool) -> None:
+        self.loops: list[Loop] = []
+        self._depth = 0
+        self._only_top_level = only_top_level
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt] | ast.stmt:
+        return self._visit_loop(node)
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt] | ast.stmt:
+        return self._visit_loop(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        if self._only_top_level or _must_be_left_alone(node):
+            return node
+        depth, self._depth = self._depth, 0
+        self.generic_visit(node)
+        self._depth = depth
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node  # its iterations interleave with others: they are no round trips
+
+    def _visit_loop(self, node: ast.For | ast.While) -> list[ast.stmt] | ast.stmt:
+        if self._depth >= DEEPEST or not _makes_calls(node):
+            return node
+        index = 2 * len(self.loops)
+        self.loops.append(Loop(node.lineno))
+        self._depth += 1
+        self.generic_visit(node)
+        self._depth -= 1
+        node.body.insert(0, ast.copy_location(call_of(index), node))
+        return [node, ast.copy_location(call_of(index + 1), node)]
+
+
+def _makes_calls(loop: ast.For | ast.While) -> bool:
+    return any(isinstance(node, ast.Call) for part in loop.body for node in ast.walk(part))
+
+
+def _must_be_left_alone(function: ast.FunctionDef) -> bool:
+    name = function.name
+    is_dunder = name.startswith("__") and name.endswith("__")
+    return (
+        is_dunder
+        or name in _COMPUTING_METHODS
+        or any(_last_name(decorator) in _COMPILING_DECORATORS for decorator in _dotted(function))
+        or _is_generator(function)
+    )
+
+
+def _dotted(function: ast.FunctionDef) -> list[ast.expr]:
+    return [
+        decorator.func if isinstance(decorator, ast.Call) else decorator
+        for decorator in function.decorator_list
+    ]
+
+
+def _last_name(expression: ast.expr) -> str:
+    match expression:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def _is_generator(function: ast.FunctionDef) -> bool:
+    """Whether its loops run at somebody else's pace; inner functions do not count."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def _imports_numba(tree: ast.Module) -> bool:
+    """Numba compiles any function it is given from its bytecode, where a tick would be in the way."""
+    names = (
+        alias.name if isinstance(node, ast.Import) else node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    )
+    return any(name.split(".")[0] == "numba" for name in names)

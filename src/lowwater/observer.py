@@ -1,0 +1,198 @@
+"""Takes a sample at a boundary: reads the probes, writes the record, suspects a rise."""
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from lowwater.gauges import RSS_ANON, in_use_bytes
+from lowwater.model import NotMeasured, Sample
+from lowwater.protocols import Probe
+from lowwater.recording.records import (
+    Collected,
+    Columns,
+    Learned,
+    Noted,
+    Sampled,
+    UnitSeen,
+    Unmeasured,
+)
+from lowwater.recording.thinning import LowWaterSlots
+from lowwater.recording.writer import Writer
+from lowwater.suspicion import Suspicion
+
+# Loops, calls and epochs of one program; more than this is a library, not a training script.
+MOST_UNITS = 32
+# What the samples of one unit may cost: a start credit, then a share of the time.
+CREDIT_S = 0.03
+SHARE = 0.003
+# The unit of last resort: seconds.
+BY_TIME = "time"
+
+
+class Pace:
+    """Keeps what a unit's samples cost below a share of the time that has passed."""
+
+    def __init__(self, now_s: float) -> None:
+        """Begin with the whole credit."""
+        self._since_s = now_s
+        self._spent_s = 0.0
+
+    def allows(self, now_s: float) -> bool:
+        """Whether one more sample is affordable now."""
+        return self._spent_s <= CREDIT_S + SHARE * (now_s - self._since_s)
+
+    def spend(self, seconds: float) -> None:
+        """Book what a sample has cost."""
+        self._spent_s += seconds
+
+
+class Observer:
+    """The agent's centre. Whatever fails in here becomes a note, never an exception."""
+
+    def __init__(
+        self,
+        probes: Sequence[Probe],
+        writer: Writer,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Observe with these probes into this recording."""
+        self._probes = probes
+        self._writer = writer
+        self._clock = clock
+        self._began_s = clock()
+        self._suspicion = Suspicion()
+        self._unit_ids: dict[tuple[str, str | None], int] = {}
+        self._slots: list[LowWaterSlots] = []
+        self._paces: list[Pace] = []
+        self._last_ordinals: list[int] = []
+        self._columns: list[str] = []
+        self._unmeasured: dict[str, str] = {}
+        self._noted: set[str] = set()
+        self._last_sample_s = self._began_s
+        # Ticks may come from several threads; the one that finds the lock taken goes on.
+        self._lock = threading.Lock()
+        self.is_on = True
+
+    def unit_id(self, name: str, where: str | None = None) -> int | None:
+        """The number of a unit, new or known; None when there are too many."""
+        known = self._unit_ids.get((name, where))
+        if known is not None:
+            return known
+        if len(self._unit_ids) >= MOST_UNITS:
+            self.note(f"more than {MOST_UNITS} kinds of round trip: the later ones are not watched")
+            return None
+        unit_id = len(self._unit_ids)
+        self._unit_ids[name, where] = unit_id
+        self._slots.append(LowWaterSlots())
+        self._paces.append(Pace(self._clock()))
+        self._last_ordinals.append(-1)
+        self._suspicion.watch(unit_id, by_time=name == BY_TIME)
+        self._writer.append(UnitSeen(unit_id, name, where))
+        return unit_id
+
+    def boundary(self, unit_id: int, ordinal: int) -> None:
+        """Sample at a boundary, when the pace of this unit allows it."""
+        now_s = self._clock()
+        if not self.is_on or not self._paces[unit_id].allows(now_s):
+            return
+        if ordinal == self._last_ordinals[unit_id] or not self._lock.acquire(blocking=False):
+            return
+        try:
+            self._last_ordinals[unit_id] = ordinal
+            self._sample(unit_id, ordinal, now_s)
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            self.note(f"a sample failed: {type(error).__name__}: {error}")
+        finally:
+            self._paces[unit_id].spend(self._clock() - now_s)
+            self._lock.release()
+
+    def heartbeat(self, every_s: float = 1.0) -> None:
+        """Sample by time where nothing else has been seen for a while."""
+        now_s = self._clock()
+        if self.is_on and now_s - self._last_sample_s >= every_s:
+            unit_id = self.unit_id(BY_TIME)
+            if unit_id is not None:
+                self.boundary(unit_id, int(now_s - self._began_s))
+
+    def learn(self, environment: dict[str, str]) -> None:
+        """Record facts about the environment that became known."""
+        self._writer.append(Learned(environment))
+
+    def note(self, text: str) -> None:
+        """Record a sentence, once."""
+        if self.is_on and text not in self._noted:
+            self._noted.add(text)
+            self._writer.append(Noted(self._elapsed_us(self._clock()), text))
+
+    def finish(self) -> None:
+        """Write what is pending and stop; nothing is recorded after this."""
+        if self.is_on:
+            for slots in self._slots:
+                pending = slots.flush()
+                if pending is not None:
+                    self._write(pending)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Stop at once and write nothing, as in a forked child."""
+        self.is_on = False
+        self._writer.close()
+
+    def _sample(self, unit_id: int, ordinal: int, now_s: float) -> None:
+        gauges = self._read()
+        self._last_sample_s = now_s
+        sample = Sample(unit_id, ordinal, now_s - self._began_s, gauges)
+        level = in_use_bytes(gauges)
+        if level is None:
+            level = gauges.get(RSS_ANON, 0)
+        ready = self._slots[unit_id].offer(sample, level)
+        if ready is not None:
+            self._write(ready)
+        if self._suspicion.wants_collection(unit_id, level, sample.elapsed_s):
+            self._collect(unit_id, ordinal, level)
+
+    def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> None:
+        start_s = self._clock()
+        gc.collect()
+        after_bytes = in_use_bytes(self._read())
+        took_s = self._clock() - start_s
+        if after_bytes is None:  # only resident memory is known: it tells nothing here
+            after_bytes = before_bytes
+        else:
+            elapsed_us = self._elapsed_us(start_s)
+            self._writer.append(Collected(unit_id, ordinal, elapsed_us, before_bytes, after_bytes))
+        self._suspicion.collected(unit_id, after_bytes, start_s - self._began_s, took_s)
+        # A collection is not a sample's cost: it must not silence the unit that needed it.
+        self._paces[unit_id].spend(-took_s)
+
+    def _read(self) -> dict[str, int]:
+        gauges: dict[str, int] = {}
+        for probe in self._probes:
+            answer = probe.read()
+            if isinstance(answer, NotMeasured):
+                self._unmeasured_now(probe.name, answer.why)
+            else:
+                gauges.update(answer.gauges)
+                self._measured_now(probe.name)
+        return gauges
+
+    def _unmeasured_now(self, probe: str, why: str) -> None:
+        if self._unmeasured.get(probe) != why:
+            self._unmeasured[probe] = why
+            self._writer.append(Unmeasured(probe, why))
+
+    def _measured_now(self, probe: str) -> None:
+        if self._unmeasured.pop(probe, None) is not None:
+            self._writer.append(Unmeasured(probe, None))
+
+    def _write(self, sample: Sample) -> None:
+        if any(name not in self._columns for name in sample.gauges):
+            self._columns = [*dict.fromkeys([*self._columns, *sample.gauges])]
+            self._writer.append(Columns(self._columns))
+        values = [sample.gauges.get(name) for name in self._columns]
+        elapsed_us = round(sample.elapsed_s * 1e6)
+        self._writer.append(Sampled(sample.unit_id, sample.ordinal, elapsed_us, values), elapsed_us)
+
+    def _elapsed_us(self, now_s: float) -> int:
+        return round((now_s - self._began_s) * 1e6)

@@ -1,0 +1,82 @@
+"""The limit that a container sets, and how often the kernel killed for it."""
+
+from pathlib import Path
+
+from lowwater.model import NotMeasured, Reading
+
+LIMIT = "limit"
+CURRENT = "current"
+OOM_KILLS = "oom_kills"
+_UNLIMITED_V1 = 1 << 60
+
+
+class CgroupProbe:
+    """Reads the memory controller of this process's control group (v2, else v1)."""
+
+    name = "cgroup"
+
+    def __init__(self, root: Path = Path("/sys/fs/cgroup"), self_path: str = "/proc/self/cgroup"):
+        """Find the group's folder; a test may point at folders of its own."""
+        self._root = root
+        self._self_path = self_path
+
+    def read(self) -> Reading | NotMeasured:
+        """Limit (left out when there is none), current use and out-of-memory kills."""
+        for folder in self._folders():
+            gauges = _read_v2(folder) or _read_v1(folder)
+            if gauges:
+                return Reading(gauges)
+        return NotMeasured("no readable memory control group")
+
+    def _folders(self) -> list[Path]:
+        """The group's own folder, then its parents, then the root: v2 first."""
+        folders = []
+        try:
+            lines = Path(self._self_path).read_text().splitlines()
+        except OSError:
+            return []
+        for line in lines:
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory"):
+                base = self._root / controllers
+                own = base / path.lstrip("/")
+                folders += [own, *(p for p in own.parents if p.is_relative_to(base))]
+        return folders
+
+
+def _read_v2(folder: Path) -> dict[str, int]:
+    current = _number(folder / "memory.current")
+    if current is None:
+        return {}
+    limit = _number(folder / "memory.max")
+    kills = _keyed_number(folder / "memory.events", "oom_kill")
+    return _present({CURRENT: current, LIMIT: limit, OOM_KILLS: kills})
+
+
+def _read_v1(folder: Path) -> dict[str, int]:
+    current = _number(folder / "memory.usage_in_bytes")
+    if current is None:
+        return {}
+    limit = _number(folder / "memory.limit_in_bytes")
+    kills = _keyed_number(folder / "memory.oom_control", "oom_kill")
+    has_limit = limit is not None and limit < _UNLIMITED_V1
+    return _present({CURRENT: current, LIMIT: limit if has_limit else None, OOM_KILLS: kills})
+
+
+def _present(gauges: dict[str, int | None]) -> dict[str, int]:
+    return {name: value for name, value in gauges.items() if value is not None}
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # absent, unreadable, or the word "max"
+        return None
+
+
+def _keyed_number(path: Path, key: str) -> int | None:
+    try:
+        pairs = (line.split() for line in path.read_text().splitlines())
+        return next((int(value) for name, value in pairs if name == key), None)
+    except (OSError, ValueError):
+        return None

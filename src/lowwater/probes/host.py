@@ -1,0 +1,31 @@
+"""What the kernel sees: resident memory, split by kind."""
+
+import re
+
+from lowwater.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
+from lowwater.model import NotMeasured, Reading
+
+_KINDS = re.compile(rb"RssAnon:\s*(\d+) kB\s+RssFile:\s*(\d+) kB\s+RssShmem:\s*(\d+) kB")
+
+
+class HostProbe:
+    """Reads `/proc/self/status`: 10 µs, against 7 ms for `smaps_rollup`."""
+
+    name = "host"
+
+    def __init__(self, path: str = "/proc/self/status") -> None:
+        """Read from `path`, which a test may replace."""
+        self._path = path
+
+    def read(self) -> Reading | NotMeasured:
+        """Anonymous, file-backed and shared resident bytes."""
+        try:
+            # Opened anew each time: a kept descriptor would show in the program's own count.
+            with open(self._path, "rb", buffering=0) as file:
+                found = _KINDS.search(file.read(8192))
+        except OSError as error:
+            return NotMeasured(f"{self._path}: {error.strerror}")
+        if found is None:
+            return NotMeasured(f"{self._path} does not split resident memory by kind")
+        anon, file_backed, shared = (int(kib) * 1024 for kib in found.groups())
+        return Reading({RSS_ANON: anon, RSS_FILE: file_backed, RSS_SHMEM: shared})

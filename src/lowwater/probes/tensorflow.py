@@ -1,0 +1,74 @@
+"""TensorFlow's pools and registries, read only once TensorFlow has started itself."""
+
+import sys
+from typing import Any
+
+from lowwater.gauges import (
+    FUNCTIONS,
+    GRADIENTS,
+    HEAP_USED,
+    MMAP_USED,
+    POOL_IN_USE,
+    POOL_SIZE,
+    device_gauge,
+)
+from lowwater.model import NotMeasured, Reading
+from lowwater.probes.pool import PoolSize
+from lowwater.protocols import Probe
+
+_CONTEXT = "tensorflow.python.eager.context"
+_OPS = "tensorflow.python.framework.ops"
+
+
+class TensorFlowProbe:
+    """Never imports and never initialises: doing either would change the program."""
+
+    name = "tensorflow"
+
+    def __init__(self, malloc: Probe) -> None:
+        """Ask `malloc` for what TensorFlow does not tell: how much its pool has taken."""
+        self._malloc = malloc
+        self._pool_size = PoolSize()
+        self._silent_devices: set[str] = set()
+
+    def read(self) -> Reading | NotMeasured:
+        """Allocator statistics per device, registered functions, gradient registry entries."""
+        context = getattr(sys.modules.get(_CONTEXT), "_context", None)
+        if context is None:
+            return NotMeasured("the program has not used TensorFlow")
+        if not getattr(context, "_initialized", False):
+            return NotMeasured("TensorFlow was imported but ran no operation")
+        gauges = {FUNCTIONS: len(context.list_function_names())}
+        gauges |= self._gradients()
+        for device in getattr(context, "_logical_devices", None) or ():
+            gauges |= self._pool(context, device.name.removeprefix("/device:"))
+        return Reading(gauges)
+
+    def _gradients(self) -> dict[str, int]:
+        registry = getattr(sys.modules.get(_OPS), "gradient_registry", None)
+        entries = getattr(registry, "_registry", None)
+        return {} if entries is None else {GRADIENTS: len(entries)}
+
+    def _pool(self, context: Any, device: str) -> dict[str, int]:  # noqa: ANN401 - TensorFlow's
+        if device in self._silent_devices:
+            return {}
+        try:
+            info = context.get_memory_info(device)
+        except Exception:  # noqa: BLE001 - a device without statistics raises whatever it likes
+            self._silent_devices.add(device)
+            return {}
+        if device.startswith("CPU"):
+            return self._host_pool(info)
+        return {
+            device_gauge(device, "in use"): info["current"],
+            device_gauge(device, "peak"): info["peak"],
+        }
+
+    def _host_pool(self, info: dict[str, int]) -> dict[str, int]:
+        """A CPU device has statistics only where its allocator is a pool."""
+        malloc = self._malloc.read()
+        if isinstance(malloc, NotMeasured):
+            return {}
+        handed_out = malloc.gauges[HEAP_USED] + malloc.gauges[MMAP_USED]
+        size = self._pool_size.add(handed_out, info["peak"])
+        return {POOL_IN_USE: info["current"], POOL_SIZE: size}

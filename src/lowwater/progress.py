@@ -1,0 +1,51 @@
+"""Follows a recording while it grows, for the live line."""
+
+from lowwater.gauges import in_use_bytes
+from lowwater.model import Sample
+from lowwater.recording.reader import Fold, Follower
+from lowwater.report.live import LiveLine, live_text
+
+
+class Progress:
+    """Keeps the newest sample of each unit, and shows the coarsest unit on the move."""
+
+    def __init__(self, recording: str, line: LiveLine) -> None:
+        """Read from this recording, write on this line."""
+        self._follower = Follower(recording)
+        self._line = line
+        self._fold = Fold()
+        self._first: dict[int, Sample] = {}
+        self._latest: dict[int, Sample] = {}
+
+    def look(self) -> None:
+        """Read what is new and redraw."""
+        for record in self._follower.new_records():
+            self._fold.add(record)
+        for sample in self._fold.samples:
+            # The first round trip is warm-up: growth counts from its end.
+            if sample.ordinal > 0:
+                self._first.setdefault(sample.unit_id, sample)
+            self._latest[sample.unit_id] = sample
+        if self._fold.samples:
+            self._fold.samples.clear()
+            self._line.update(self._text())
+
+    def _text(self) -> str:
+        latest = self._shown()
+        unit = next(unit for unit in self._fold.units if unit.id == latest.unit_id)
+        in_use = in_use_bytes(latest.gauges)
+        return live_text(unit.name, latest.ordinal, in_use, self._growth(latest), self._line.width)
+
+    def _shown(self) -> Sample:
+        """The coarsest unit that has made two round trips; the newest sample until then."""
+        moving = [sample for sample in self._latest.values() if sample.ordinal > 1]
+        if moving:
+            return min(moving, key=lambda sample: sample.ordinal)
+        return max(self._latest.values(), key=lambda sample: sample.elapsed_s)
+
+    def _growth(self, latest: Sample) -> int | None:
+        first = self._first.get(latest.unit_id, latest)
+        start, end = in_use_bytes(first.gauges), in_use_bytes(latest.gauges)
+        if start is None or end is None or latest.ordinal <= first.ordinal:
+            return None
+        return round((end - start) / (latest.ordinal - first.ordinal))

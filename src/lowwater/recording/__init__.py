@@ -1,0 +1,1 @@
+"""The file in the middle: boundaries and readings go in, a Timeline comes out."""

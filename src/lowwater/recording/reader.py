@@ -1,0 +1,147 @@
+"""Reads a recording back: a Timeline for judging, or new records while it still grows."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from lowwater.errors import UnreadableInput
+from lowwater.model import (
+    Collection,
+    Ending,
+    Note,
+    OutsideSample,
+    Sample,
+    Timeline,
+    Unit,
+)
+from lowwater.recording import records
+from lowwater.recording.frames import MAGIC, check_magic, whole_frames
+
+
+def load(path: str | Path) -> Timeline:
+    """Read a whole recording; a torn tail is left out, anything else wrong is UnreadableInput."""
+    source = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        msg = f"cannot read {source}"
+        raise UnreadableInput(msg, received=error.strerror or str(error)) from error
+    check_magic(data, source)
+    return to_timeline(_decoded((payload for payload, _ in whole_frames(data, source)), source))
+
+
+def end_of_whole_frames(data: bytes, source: str) -> int:
+    """The offset behind the last whole frame: where more may be appended."""
+    end = min(len(data), len(MAGIC))
+    for _, end in whole_frames(data, source):  # noqa: B007 - the last one counts
+        pass
+    return end
+
+
+class Follower:
+    """Reads what is new in a recording that another process is writing."""
+
+    def __init__(self, path: str) -> None:
+        """Follow the file at `path`, from its beginning; it need not exist yet."""
+        self._path = path
+        self._offset = 0
+        self._rest = b""
+
+    def new_records(self) -> Iterator[records.Record]:
+        """All records that became whole since the last call."""
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._offset)
+                fresh = file.read()
+        except OSError:
+            return
+        self._offset += len(fresh)
+        data, end = self._rest + fresh, 0
+        if self._offset == len(data):  # the very beginning of the file
+            end = len(MAGIC)
+        for payload, end in whole_frames(data, self._path, start=end):
+            yield from _decoded([payload], self._path)
+        self._rest = data[end:] if self._offset > len(MAGIC) else data
+
+
+def _decoded(payloads: Iterable[bytes], source: str) -> Iterator[records.Record]:
+    for payload in payloads:
+        try:
+            yield records.decode(payload)
+        except msgspec.MsgspecError as error:
+            msg = f"{source} holds a record that this release does not know"
+            raise UnreadableInput(
+                msg, received=str(error), advice="pip install --upgrade lowwater"
+            ) from error
+
+
+def to_timeline(stream: Iterable[records.Record]) -> Timeline:
+    """Fold records into the one object that judging works on."""
+    fold = Fold()
+    for record in stream:
+        fold.add(record)
+    return fold.timeline()
+
+
+class Fold:
+    """Collects records; usable while they still come in."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.environment: dict[str, str] = {}
+        self.units: list[Unit] = []
+        self.columns: list[str] = []
+        self.samples: list[Sample] = []
+        self.collections: list[Collection] = []
+        self.outside: list[OutsideSample] = []
+        self.unmeasured: dict[str, str] = {}
+        self.notes: list[Note] = []
+        self.ending: Ending | None = None
+
+    def add(self, record: records.Record) -> None:
+        """Take one record, in the order of the file."""
+        match record:
+            case records.Sampled():
+                self.samples.append(self._sample(record))
+            case records.Columns(names):
+                self.columns = names
+            case records.Began(environment) | records.Learned(environment):
+                self.environment |= environment
+            case records.UnitSeen(unit_id, name, where):
+                self.units.append(Unit(unit_id, name, where))
+            case records.Collected(unit_id, ordinal, elapsed_us, before, after):
+                self.collections.append(
+                    Collection(unit_id, ordinal, elapsed_us / 1e6, before, after)
+                )
+            case records.SeenOutside(elapsed_us, anon_bytes):
+                self.outside.append(OutsideSample(elapsed_us / 1e6, anon_bytes))
+            case records.Unmeasured(probe, None):
+                self.unmeasured.pop(probe, None)
+            case records.Unmeasured(probe, str(why)):
+                self.unmeasured[probe] = why
+            case records.Noted(elapsed_us, text):
+                self.notes.append(Note(elapsed_us / 1e6, text))
+            case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
+                self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
+
+    def _sample(self, record: records.Sampled) -> Sample:
+        gauges = {
+            name: value
+            for name, value in zip(self.columns, record.values, strict=False)
+            if value is not None
+        }
+        return Sample(record.unit_id, record.ordinal, record.elapsed_us / 1e6, gauges)
+
+    def timeline(self) -> Timeline:
+        """Everything so far."""
+        return Timeline(
+            environment=self.environment,
+            units=tuple(self.units),
+            samples=tuple(self.samples),
+            collections=tuple(self.collections),
+            outside=tuple(self.outside),
+            unmeasured=self.unmeasured,
+            notes=tuple(self.notes),
+            ending=self.ending,
+        )

@@ -1,0 +1,102 @@
+"""The records of a recording, as msgspec structs; version 1 of the format."""
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class _Record(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """Arrays, not maps: a million boundaries have to stay small."""
+
+
+class Began(_Record, tag="began"):
+    """The first record: who recorded what. Holds no arguments and no secrets."""
+
+    environment: dict[str, str]
+
+
+class Learned(_Record, tag="learned"):
+    """More about the environment, known only later (the framework's version, say)."""
+
+    environment: dict[str, str]
+
+
+class UnitSeen(_Record, tag="unit"):
+    """A unit passed its first boundary."""
+
+    id: int
+    name: str
+    where: str | None
+
+
+class Columns(_Record, tag="columns"):
+    """The gauges of all samples from here on; a probe may appear late."""
+
+    names: list[str]
+
+
+class Sampled(_Record, tag="s"):
+    """One sample; `values` follow the latest `Columns`."""
+
+    unit_id: int
+    ordinal: int
+    elapsed_us: int
+    values: list[int | None]
+
+
+class Collected(_Record, tag="gc"):
+    """One garbage collection made as an experiment, with the bytes in use around it."""
+
+    unit_id: int
+    ordinal: int
+    elapsed_us: int
+    before_bytes: int
+    after_bytes: int
+
+
+class Unmeasured(_Record, tag="unmeasured"):
+    """A probe has no answer, and why; None once it has one after all."""
+
+    probe: str
+    why: str | None
+
+
+class Noted(_Record, tag="note"):
+    """A sentence for the reader of the report."""
+
+    elapsed_us: int
+    text: str
+
+
+class SeenOutside(_Record, tag="outside"):
+    """The supervisor's view of the process."""
+
+    elapsed_us: int
+    anon_bytes: int
+
+
+class Ended(_Record, tag="ended"):
+    """The supervisor's last word."""
+
+    elapsed_us: int
+    exit_code: int | None
+    signal: int | None
+    out_of_memory: bool
+    peak_rss_bytes: int | None
+
+
+Record: TypeAlias = (
+    Began
+    | Learned
+    | UnitSeen
+    | Columns
+    | Sampled
+    | Collected
+    | Unmeasured
+    | Noted
+    | SeenOutside
+    | Ended
+)
+
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(Record).decode

@@ -1,0 +1,70 @@
+"""Appends records to the file; a full disk costs records, never the program."""
+
+import os
+
+from lowwater.recording.frames import MAGIC, frame
+from lowwater.recording.records import Noted, Record, encode
+
+
+class Writer:
+    """One process, one writer: each record is one `write`, so a kill tears at most the last."""
+
+    def __init__(self, path: str) -> None:
+        """Start a new recording at `path`, replacing what was there."""
+        self._fd: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._good_end = 0
+        self._lost = 0
+        self._append(MAGIC)
+
+    def append(self, record: Record, elapsed_us: int = 0) -> None:
+        """Write one record, or count it as lost."""
+        if self._fd is None:
+            return
+        self._append(frame(encode(record)))
+        if self._lost and self._append(frame(encode(Noted(elapsed_us, self._loss())))):
+            self._lost = 0
+
+    def close(self) -> None:
+        """Stop writing; safe to call twice, and in a forked child."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _loss(self) -> str:
+        return f"{self._lost} records could not be written: the disk was full"
+
+    def _append(self, data: bytes) -> bool:
+        assert self._fd is not None
+        try:
+            written = os.write(self._fd, data)
+        except OSError:
+            written = 0
+        if written == len(data):
+            self._good_end += written
+            return True
+        self._lost += 1
+        self._drop_torn_frame()
+        return False
+
+    def _drop_torn_frame(self) -> None:
+        assert self._fd is not None
+        try:
+            os.ftruncate(self._fd, self._good_end)
+            os.lseek(self._fd, self._good_end, os.SEEK_SET)
+        except OSError:  # a device such as /dev/full: there is nothing to cut
+            pass
+
+
+def append_after_end(path: str, records: list[Record]) -> str | None:
+    """Add the supervisor's records to a file whose writer is gone; return what went wrong."""
+    from lowwater.recording.reader import end_of_whole_frames
+
+    try:
+        with open(path, "r+b") as file:
+            end = end_of_whole_frames(file.read(), path)
+            file.truncate(end)
+            file.seek(end)
+            file.write(b"".join(frame(encode(record)) for record in records))
+    except OSError as error:
+        return f"the recording could not be completed: {error.strerror or error}"
+    return None

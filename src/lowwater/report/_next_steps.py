@@ -1,0 +1,165 @@
+"""What to type next: at most three concrete steps for each kind of verdict."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from lowwater.gauges import GRADIENTS, HOST
+from lowwater.model import Diagnosis, Kind
+from lowwater.report._words import counted, one_line, plural, unit_of
+
+SCRIPT_KEY: Final = "script"
+_UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
+_TRIM: Final = "import psutil; psutil.heap_trim()"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do, and what to type for it."""
+
+    text: str
+    command: str | None = None
+
+
+def next_steps(diagnosis: Diagnosis) -> tuple[Step, ...]:
+    """The steps for this diagnosis, most useful first."""
+    steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
+    return (*_when_memory_ran_out(diagnosis), *steps)
+
+
+def _when_memory_ran_out(diagnosis: Diagnosis) -> Iterator[Step]:
+    ran_out = diagnosis.ending is not None and diagnosis.ending.out_of_memory
+    # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
+    if ran_out and diagnosis.verdict.is_leak is False:
+        yield Step(
+            "It ran out of memory without a leak: it needs more than there is. "
+            "Make batches and shuffle buffers smaller, or raise the limit."
+        )
+
+
+def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
+    unit = unit_of(diagnosis.verdict)
+    if not diagnosis.findings:
+        who = unit.where or f"each {unit.name}"
+        per = f" per {unit.name}" if unit.where else ""
+        yield Step(
+            f"Look at what {who} keeps{per}: a list, a dict or a callback's attribute "
+            "that is added to and never emptied, or a model that is never dropped."
+        )
+    yield from _gradient_registry(diagnosis)
+    yield Step(
+        "After a change, look again (exit code 3 while it leaks):",
+        f"lowwater run --fail-on leak {_script(diagnosis)}",
+    )
+
+
+def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
+    verdict = diagnosis.verdict
+    first, last = diagnosis.ledger.counts.get(GRADIENTS, (0, 0))
+    # The epochs of one `fit` share one model, whose first trace fills the registry once.
+    if unit_of(verdict).name == "epoch" or last - first < max(1, verdict.units_seen):
+        return
+    yield Step(
+        f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21 neither "
+        "`del` nor `clear_session()` nor `gc.collect()` frees it, because TensorFlow's "
+        f"gradient registry keeps every traced graph ({first:,} → {last:,} entries). "
+        "Run each training in a process of its own."
+    )
+
+
+def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
+    verdict, script = diagnosis.verdict, _script(diagnosis)
+    if verdict.more_units_needed:
+        more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
+        yield Step(f"Let it run for {more}, or longer:", f"lowwater run {script}")
+    elif verdict.unit is None:
+        yield Step(
+            "Watch a program that repeats something: epochs of `fit`, calls of `predict`, "
+            "or a loop of its own. This one leaks on purpose:",
+            "lowwater demo",
+        )
+    else:
+        longer = f"Let it run for more {plural(verdict.unit.name)}; 12 are enough for most leaks:"
+        yield Step(longer, f"lowwater run {script}")
+    if diagnosis.ledger.unmeasured:
+        yield Step("See what can be measured on this machine:", "lowwater doctor")
+
+
+def _reserved(diagnosis: Diagnosis) -> Iterator[Step]:
+    yield Step("Nothing to mend: this memory is free, and the program will use it again.")
+    if diagnosis.verdict.place != HOST:
+        yield Step(
+            "Only the end of the process returns it. To take no more than is needed, "
+            "put this before the first model, for each `gpu`:",
+            "tf.config.experimental.set_memory_growth(gpu, True)",
+        )
+        return
+    yield Step(
+        "To return it to the system all the same (TensorFlow's own pool, where it is "
+        "switched on, is returned only when the process ends):",
+        _TRIM,
+    )
+
+
+def _fragmented(diagnosis: Diagnosis) -> Iterator[Step]:
+    script = _script(diagnosis)
+    yield Step(
+        f"Return it to the system after each {unit_of(diagnosis.verdict).name} "
+        "(we measured 0.03 MB of growth per epoch in place of 8.6):",
+        _TRIM,
+    )
+    yield Step(
+        "Where the threads of `tf.data` cause it (it cures little else):",
+        f"MALLOC_ARENA_MAX=1 lowwater run {script}",
+    )
+    yield Step(
+        "Or change the allocator (we measured 2.6 MB in place of 8.6; "
+        "Lowwater cannot look inside it):",
+        f"LD_PRELOAD=libjemalloc.so.2 python {script}",
+    )
+
+
+def _cache(diagnosis: Diagnosis) -> Iterator[Step]:
+    yield Step(
+        "Nothing to mend while it fits. If it is a `Dataset.cache()`, "
+        "a file name moves it to the disk:",
+        'dataset.cache("/tmp/my_dataset")',
+    )
+    yield _guard(diagnosis)
+
+
+def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
+    yield Step(
+        "No leak to mend. If the peaks are too high, collect more often; "
+        "in a loop over `predict`, calling `model(x)` makes no such garbage:",
+        "import gc; gc.collect()",
+    )
+    yield _guard(diagnosis)
+
+
+def _all_is_well(diagnosis: Diagnosis) -> Iterator[Step]:
+    yield _guard(diagnosis, "No leak to mend. ")
+
+
+def _guard(diagnosis: Diagnosis, before: str = "") -> Step:
+    return Step(
+        f"{before}To keep it so, test with (exit code 3 on a leak):",
+        f"lowwater run --fail-on leak {_script(diagnosis)}",
+    )
+
+
+def _script(diagnosis: Diagnosis) -> str:
+    """The script as it is typed after `lowwater run`."""
+    return one_line(diagnosis.environment.get(SCRIPT_KEY) or _UNKNOWN_SCRIPT)
+
+
+_STEPS_OF: Final[dict[Kind, Callable[[Diagnosis], Iterator[Step]]]] = {
+    Kind.LEAK: _leak,
+    Kind.CACHE: _cache,
+    Kind.RESERVED: _reserved,
+    Kind.FRAGMENTED: _fragmented,
+    Kind.WARM_UP: _all_is_well,
+    Kind.SAWTOOTH: _sawtooth,
+    Kind.FLAT: _all_is_well,
+    Kind.INCONCLUSIVE: _inconclusive,
+}

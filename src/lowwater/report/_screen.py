@@ -1,0 +1,224 @@
+"""The sections of the final screen, drawn with rich; imported only when there is one to draw."""
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lowwater.model import Diagnosis, Finding, Kind, Ledger, Verdict
+from lowwater.report._ledger_table import ledger_table
+from lowwater.report._next_steps import Step, next_steps
+from lowwater.report._words import (
+    COUNT_NAMES,
+    counted,
+    ending_sentence,
+    memory_of,
+    one_line,
+    printable,
+    seen,
+    sentence,
+    unit_of,
+)
+from lowwater.units import format_bytes, format_growth
+
+_LABELS: Final = {True: "LEAK", False: "NO LEAK", None: "NOT SURE"}
+_STYLES: Final = {Kind.LEAK: "bold red", Kind.FLAT: "bold green"}
+_OTHER_STYLE: Final = "bold yellow"
+_MEANINGS: Final = {
+    Kind.CACHE: "it fills up, and stops growing",
+    Kind.RESERVED: "freed memory is kept for reuse",
+    Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
+    Kind.WARM_UP: "one jump early on, level since",
+    Kind.SAWTOOTH: "it falls whenever the collector runs",
+    Kind.FLAT: "memory in use stays level",
+}
+_MOST_OTHER_UNITS: Final = 4
+_PACE_UNITS: Final = 100
+
+
+def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
+    """All sections that have something to say, with an empty line between them."""
+    drawn = io.StringIO()
+    console = _console(drawn, width, colour=colour)
+    for section in _sections(diagnosis, width):
+        console.print(section)
+        console.print()
+    _print_steps(console, next_steps(diagnosis))
+    return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
+
+
+def _console(file: io.StringIO, width: int, *, colour: bool) -> Console:
+    # What rich would find out about its surroundings is given here: the same text everywhere.
+    return Console(
+        file=file,
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        force_jupyter=False,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        _environ={},
+    )
+
+
+def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
+    yield _headline(diagnosis.verdict, width)
+    yield _reason(diagnosis.verdict)
+    if others := _informative(diagnosis):
+        yield _section("Also judged", _other_units(others, diagnosis.verdict))
+    if diagnosis.findings:
+        yield _section("What keeps it", map(_finding, diagnosis.findings))
+    if diagnosis.ledger.rows:
+        is_leak = diagnosis.verdict.kind is Kind.LEAK
+        table = ledger_table(diagnosis.ledger.rows, width, is_leak=is_leak)
+        yield Group(_heading("Where the memory is"), table)
+    if counts := tuple(_changed_counts(diagnosis.ledger)):
+        yield _section("What else changed", counts)
+    if diagnosis.ledger.unmeasured:
+        yield _section("Not measured", _unmeasured(diagnosis.ledger))
+    if diagnosis.notes:
+        yield _section("Notes", (_prose(sentence(note)) for note in diagnosis.notes))
+    yield from _ending(diagnosis)
+
+
+def _headline(verdict: Verdict, width: int) -> RenderableType:
+    label = Text(f"{_LABELS[verdict.is_leak]}  ", _STYLES.get(verdict.kind, _OTHER_STYLE))
+    claim, context = Text(one_line(_claim(verdict)), "bold"), Text(one_line(_context(verdict)))
+    fits = label.cell_len + claim.cell_len + 1 + context.cell_len <= width
+    line = Table.grid()
+    line.add_column(no_wrap=True)
+    line.add_row(label, Text(" " if fits else "\n").join([claim, context]))
+    return line
+
+
+def _claim(verdict: Verdict) -> str:
+    if verdict.kind is Kind.LEAK:
+        growth = verdict.growth_bytes_per_unit
+        much = "memory grows with every" if growth is None else f"{format_growth(growth)} per"
+        return f"{much} {unit_of(verdict)}"
+    if verdict.kind is not Kind.INCONCLUSIVE:
+        return f"{verdict.kind}: {_MEANINGS[verdict.kind]}"
+    if not verdict.more_units_needed:
+        return f"{verdict.kind}: this run does not tell"
+    more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
+    return f"{verdict.kind}: {more} would tell"
+
+
+def _context(verdict: Verdict) -> str:
+    memory, where = memory_of(verdict.place), unit_of(verdict).where
+    if verdict.kind is Kind.LEAK:
+        return f"({memory} in use, {seen(verdict)})"
+    return f"({memory}, {seen(verdict)}{f' at {where}' if where else ''})"
+
+
+def _reason(verdict: Verdict) -> RenderableType:
+    lines = [sentence(verdict.because)]
+    if verdict.kind is Kind.LEAK:
+        lines += _consequences(verdict)
+    return Group(*(_prose(line) for line in lines))
+
+
+def _consequences(verdict: Verdict) -> Iterator[str]:
+    name = unit_of(verdict).name
+    if verdict.interval_bytes:
+        low, high = map(format_growth, verdict.interval_bytes)
+        if low != high:
+            yield f"The true growth is likely between {low} and {high} per {name}."
+    if verdict.growth_bytes_per_unit:
+        ahead = format_bytes(verdict.growth_bytes_per_unit * _PACE_UNITS)
+        yield f"At this pace {counted(_PACE_UNITS, f'more {name}')} take another {ahead}."
+
+
+def _informative(diagnosis: Diagnosis) -> list[Verdict]:
+    """The other verdicts that say something new, leaks first."""
+    lead = diagnosis.verdict
+    news = [
+        verdict
+        for verdict in diagnosis.units
+        if (verdict.unit, verdict.place) != (lead.unit, lead.place)
+        and verdict.kind is not Kind.INCONCLUSIVE
+        and (verdict.kind is Kind.LEAK or verdict.kind is not lead.kind)
+    ]
+    return sorted(news, key=lambda verdict: verdict.kind is not Kind.LEAK)
+
+
+def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableType]:
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    for verdict in others[:_MOST_OTHER_UNITS]:
+        style = _STYLES.get(verdict.kind, _OTHER_STYLE)
+        lines.add_row(Text(verdict.kind, style), _other_unit(verdict, lead))
+    yield lines
+    left_out = len(others) - _MOST_OTHER_UNITS
+    if left_out > 0:
+        yield Text(f"and {left_out} more, all of them in the --json report", "dim")
+
+
+def _other_unit(verdict: Verdict, lead: Verdict) -> Text:
+    growth = verdict.growth_bytes_per_unit
+    is_leak = verdict.kind is Kind.LEAK and growth is not None
+    much = f"{format_growth(growth or 0)} per " if is_leak else ""
+    place = "" if verdict.place == lead.place else f"{memory_of(verdict.place)}, "
+    return _prose(f"{much}{unit_of(verdict)} ({place}{verdict.units_seen:,} seen)")
+
+
+def _finding(finding: Finding) -> RenderableType:
+    title = Text(printable(f"{finding.code} {finding.name}"), "bold")
+    title.append(printable(f"  {finding.where}" if finding.where else ""), "not bold")
+    if finding.share is not None:
+        title.append(f"  {finding.share:.0%} of the growth", "not bold")
+    whose = f"A known leak of {finding.library}, not of your program." if finding.library else None
+    held = f"Held by `{finding.holder}`." if finding.holder else None
+    lines = [sentence(finding.message), held, whose, f"Fix: {finding.fix}"]
+    body = [_prose(line) for line in lines if line]
+    trace = [Text(printable(line), "dim") for line in finding.trace]
+    return Group(title, Padding(Group(*body, *trace), (0, 0, 0, 2)))
+
+
+def _changed_counts(ledger: Ledger) -> Iterator[RenderableType]:
+    for name, (first, last) in ledger.counts.items():
+        if first != last:
+            yield _prose(f"{COUNT_NAMES.get(name, name)}: {first:,} → {last:,}")
+
+
+def _unmeasured(ledger: Ledger) -> Iterator[RenderableType]:
+    for source, why in ledger.unmeasured.items():
+        yield _prose(f"{source}: {why}")
+
+
+def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    told = ending_sentence(diagnosis.ending) if diagnosis.ending else None
+    if told:
+        until = _prose("The verdict is on what was seen until then.")
+        yield _section("How it ended", [_prose(told), until])
+
+
+def _print_steps(console: Console, steps: Iterable[Step]) -> None:
+    console.print(_heading("What to do next"))
+    for number, step in enumerate(steps, start=1):
+        line = Table.grid()
+        line.add_row(Text(f"  {number}. "), _prose(step.text))
+        console.print(line)
+        if step.command is not None:
+            # Never wrapped: it is there to be copied.
+            console.print(Text(f"       {step.command}", "cyan"), soft_wrap=True)
+
+
+def _section(title: str, lines: Iterable[RenderableType]) -> RenderableType:
+    return Group(_heading(title), Padding(Group(*lines), (0, 0, 0, 2)))
+
+
+def _heading(title: str) -> Text:
+    return Text(title, "bold")
+
+
+def _prose(text: str) -> Text:
+    prose = Text(printable(text))
+    prose.highlight_regex(r"`[^`\n]+`", "cyan")
+    return prose

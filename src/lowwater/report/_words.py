@@ -1,0 +1,106 @@
+"""Words that all reports share: plurals, places, endings, and text that is safe to print."""
+
+import signal
+from typing import Final
+
+from lowwater.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
+from lowwater.model import Ending, Unit, Verdict
+from lowwater.units import format_bytes, format_duration
+
+COUNT_NAMES: Final = {
+    MODELS: "models alive",
+    SESSIONS: "sessions open",
+    FUNCTIONS: "traced functions",
+    GRADIENTS: "gradient-registry entries",
+}
+NO_UNIT: Final = Unit(id=-1, name="round trip")
+
+# A recording may come from anywhere: its strings must not steer the reader's terminal.
+_CONTROLS: Final = {
+    code: "?" for code in (*range(32), *range(127, 160)) if code not in (ord("\n"), ord("\t"))
+} | {ord("\t"): " "}
+
+_ES_ENDINGS: Final = ("s", "x", "sh", "tch")
+
+
+def printable(text: str) -> str:
+    """The same text without control characters other than line breaks."""
+    return text.translate(_CONTROLS)
+
+
+def one_line(text: str) -> str:
+    """The same text, printable, on one line."""
+    return " ".join(printable(text).split())
+
+
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop."""
+    text = text.strip()
+    ends = text.endswith((".", "!", "?", ":"))
+    return text[:1].upper() + text[1:] + ("" if ends or not text else ".")
+
+
+def counted(count: int, name: str) -> str:
+    """`1 epoch`, `12 epochs`, `3 batches`, `1,000 fit calls`."""
+    return f"{count:,} {name if count == 1 else plural(name)}"
+
+
+def plural(name: str) -> str:
+    """The English plural of a unit's name; the user may have invented the name."""
+    if name.endswith(_ES_ENDINGS):
+        return f"{name}es"
+    if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
+        return f"{name[:-1]}ies"
+    return f"{name}s"
+
+
+def unit_of(verdict: Verdict) -> Unit:
+    """The unit that was judged, or a stand-in where there was none."""
+    return verdict.unit or NO_UNIT
+
+
+def memory_of(place: str) -> str:
+    """`host memory`, `GPU:0 memory`."""
+    return f"{HOST if place == HOST else place} memory"
+
+
+def seen(verdict: Verdict) -> str:
+    """`12 epochs seen`, `no round trips seen`."""
+    name = unit_of(verdict).name
+    if not verdict.units_seen:
+        return f"no {plural(name)} seen"
+    return f"{counted(verdict.units_seen, name)} seen"
+
+
+def signal_name(number: int) -> str:
+    """`SIGKILL` for 9; a number that has no name stays a number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def ending_sentence(ending: Ending) -> str | None:
+    """How the program ended, or None where it ended well."""
+    if ending.exit_code == 0 and ending.signal is None and not ending.out_of_memory:
+        return None
+    peak = ending.peak_rss_bytes
+    told = "" if peak is None else f"; its resident memory peaked at {format_bytes(peak)}"
+    return f"The program {_how(ending)} after {format_duration(ending.elapsed_s)}{told}."
+
+
+def _how(ending: Ending) -> str:
+    if ending.signal is not None:
+        return _killed(signal_name(ending.signal), out_of_memory=ending.out_of_memory)
+    code = "an unknown exit code" if ending.exit_code is None else f"exit code {ending.exit_code}"
+    before = "ran out of memory and " if ending.out_of_memory else ""
+    return f"{before}ended with {code}"
+
+
+def _killed(name: str, *, out_of_memory: bool) -> str:
+    if out_of_memory:
+        return f"was killed because memory ran out ({name})"
+    if name == "SIGINT":
+        return f"was interrupted ({name})"
+    hint = " (often a sign that memory ran out)" if name == "SIGKILL" else ""
+    return f"was killed by {name}{hint}"

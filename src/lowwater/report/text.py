@@ -1,0 +1,42 @@
+"""The final screen: the verdict, why, who holds the memory, and what to type next."""
+
+from typing import Final
+
+from lowwater.model import Diagnosis
+from lowwater.report.sparkline import BLOCKS
+
+_ASCII_BLOCKS: Final = "_.-=+*%#"
+_ASCII: Final = str.maketrans(
+    {
+        **dict(zip(BLOCKS, _ASCII_BLOCKS, strict=True)),
+        "→": "->",
+        "·": "|",
+        "…": "...",
+        "─": "-",
+        "│": "|",
+        "├": "+",
+        "└": "+",
+        "╰": "+",
+    }
+)
+
+
+def render(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) -> str:
+    """The whole screen as text, each line at most `width` wide, commands excepted."""
+    # rich costs more to import than all else here, and a watched program may end without it.
+    from lowwater.report._screen import draw
+
+    return draw(diagnosis, width=width, colour=colour)
+
+
+def for_encoding(text: str, encoding: str) -> str:
+    """The text as the target can take it: unchanged, or with plain characters in place."""
+    try:
+        text.encode(encoding)
+    except LookupError:
+        encoding = "ascii"
+    except UnicodeEncodeError:
+        pass
+    else:
+        return text
+    return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)

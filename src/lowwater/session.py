@@ -1,0 +1,90 @@
+"""Puts the parts together: watch a program, judge its recording. Decides nothing itself."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import TextIO
+
+from lowwater.assignment import Assignment
+from lowwater.errors import UnreadableInput
+from lowwater.model import Diagnosis, Ending, Timeline
+from lowwater.recording.reader import load
+from lowwater.supervisor import Outcome, supervise
+
+
+def watch(assignment: Assignment, progress_on: TextIO | None = None) -> tuple[Diagnosis, Outcome]:
+    """Run a program under watch and judge what was seen, however it ended."""
+    with _looking(assignment.recording, progress_on) as on_look:
+        outcome = supervise(assignment, on_look)
+    try:
+        timeline = load(assignment.recording)
+    except UnreadableInput as error:  # the disk was full from the start
+        timeline = Timeline()
+        outcome = replace(outcome, notes=(str(error), *outcome.notes))
+    timeline = replace(timeline, ending=timeline.ending or _ending(outcome))
+    return diagnose(timeline, outcome.notes), outcome
+
+
+def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
+    """Judge a recording."""
+    from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
+
+    verdict, by_unit = judge(timeline)
+    return Diagnosis(
+        verdict=verdict,
+        units=by_unit,
+        ledger=book(timeline, verdict.unit),
+        notes=(*(note.text for note in timeline.notes), *notes),
+        environment=timeline.environment,
+        ending=timeline.ending,
+    )
+
+
+@contextmanager
+def recording_at(path: str | None) -> Iterator[str]:
+    """The place of the recording: the user's, or a temporary one that is removed."""
+    if path is not None:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="lowwater-") as folder:
+        yield os.path.join(folder, "run.lw")
+
+
+def _ending(outcome: Outcome) -> Ending:
+    ended = outcome.ended
+    return Ending(
+        ended.elapsed_us / 1e6,
+        ended.exit_code,
+        ended.signal,
+        ended.out_of_memory,
+        ended.peak_rss_bytes,
+    )
+
+
+@contextmanager
+def _looking(recording: str, stream: TextIO | None) -> Iterator[Callable[[], None]]:
+    """What to do twice a second: keep the live line, where there is a terminal."""
+    if stream is None or not stream.isatty():
+        yield _load_early
+        return
+    from lowwater.progress import Progress
+    from lowwater.report.live import LiveLine
+
+    with LiveLine(stream) as line:
+        progress = Progress(recording, line)
+
+        def look() -> None:
+            _load_early()
+            progress.look()
+
+        yield look
+
+
+@cache
+def _load_early() -> None:
+    """Use the time of the run to import what the report needs at its end."""
+    import lowwater.report.text
+    import lowwater.verdict  # noqa: F401

@@ -1,0 +1,88 @@
+"""Decides, boundary by boundary, when a rise deserves one garbage collection.
+
+A flat run is never collected on our behalf: that would change the program that we watch.
+A rising one is, now and then: what falls was waiting for the collector, what stays is held.
+"""
+
+from collections import deque
+
+# Below this a rise is the noise of malloc's caches and of Python's own bookkeeping.
+LEAST_RISE_BYTES = 512 * 1024
+# Four rises in a row happen by chance in one of 120 orders of five marks.
+RISES_IN_A_ROW = 4
+# A rise this large needs less repetition: a six-epoch run has to be told as well.
+LARGE_RISE_BYTES = 4 * 1024 * 1024
+LARGE_RISES_IN_A_ROW = 3
+# The very first round trip builds graphs and caches. Marks by time begin with the imports.
+WARM_UP = 1
+WARM_UP_BY_TIME = 20
+# The marks are spread over the run: each comes this much later than the last, by time …
+SPREAD = 1.3
+# … and while memory rises, collecting takes at most this share of it.
+COLLECTING_SHARE = 0.2
+
+
+class Rise:
+    """The recent marks of one unit."""
+
+    def __init__(self, warm_up: int) -> None:
+        """Nothing seen yet; the first `warm_up` marks will say nothing."""
+        self._marks: deque[int] = deque(maxlen=RISES_IN_A_ROW + 1)
+        self._warm_up = warm_up
+        self.is_suspected = False
+
+    def add(self, in_use_bytes: int) -> bool:
+        """Take a mark; True when this unit has risen steadily and a collection is due."""
+        if self._warm_up > 0:
+            self._warm_up -= 1
+        else:
+            self._marks.append(in_use_bytes)
+        return self.is_suspected or self._is_rising()
+
+    def _is_rising(self) -> bool:
+        marks = tuple(self._marks)
+        return _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES) or _climbs(
+            marks, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES
+        )
+
+
+class Suspicion:
+    """Watches all units and allows a limited number of collections in a run."""
+
+    def __init__(self) -> None:
+        """Suspect nothing."""
+        self._rises: dict[int, Rise] = {}
+        self._first_s: float | None = None
+        self._next_s = 0.0
+        self._collected_bytes = 0
+
+    def watch(self, unit_id: int, *, by_time: bool = False) -> None:
+        """Begin with a unit."""
+        self._rises[unit_id] = Rise(WARM_UP_BY_TIME if by_time else WARM_UP)
+
+    def wants_collection(self, unit_id: int, in_use_bytes: int, elapsed_s: float) -> bool:
+        """Take a mark of a unit; True when the collector should be run now."""
+        if self._first_s is None:
+            self._first_s = elapsed_s
+        is_rising = self._rises[unit_id].add(in_use_bytes)
+        # Two units rise with the same memory: one collection serves both.
+        is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
+        return is_rising and is_news and elapsed_s >= self._next_s
+
+    def collected(self, unit_id: int, after_bytes: int, elapsed_s: float, took_s: float) -> None:
+        """Take note of a collection; from now on this unit's rise need not prove itself."""
+        self._rises[unit_id].is_suspected = True
+        self._collected_bytes = after_bytes
+        watched_s = elapsed_s - (self._first_s or 0.0)
+        wait_s = max(watched_s * (SPREAD - 1), took_s / COLLECTING_SHARE)
+        self._next_s = elapsed_s + wait_s
+
+
+def _climbs(marks: tuple[int, ...], rises: int, least_bytes: int) -> bool:
+    """Whether the last marks rose, every time, by shares of a like size: one jump is no climb."""
+    recent = marks[-rises - 1 :]
+    total = recent[-1] - recent[0] if len(recent) > rises else 0
+    if total < least_bytes:
+        return False
+    steps = (high - low for low, high in zip(recent, recent[1:], strict=False))
+    return min(steps) * rises * 4 >= total

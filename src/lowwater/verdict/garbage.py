@@ -1,0 +1,100 @@
+"""What the collector's experiments say: live bytes, or garbage that waits to be collected."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from lowwater.verdict.growth import is_worth_a_word, regular
+from lowwater.verdict.series import Case, Series
+from lowwater.verdict.trend import Trend, trend
+
+# A collection that gives back less than this share of the rise does not explain the rise.
+_FREED_NOTHING = 0.10
+# One collection alone acquits when it gives back most, and accuses when it gives back little.
+_FREED_LITTLE = 0.15
+_FREED_MOST = 0.70
+# Live growth below this share of all growth could be what the garbage leaves behind by chance,
+# unless four collections or more put it on a straight line.
+_LIVE_SHARE = 0.2
+_MARKS_FOR_A_LINE = 4
+_BY_CHANCE = 0.05
+
+
+class Says(StrEnum):
+    """The answer of the experiments."""
+
+    NOTHING = "there were none, or they do not bear on the rise"
+    LIVE = "nothing was given back: the bytes are live"
+    GARBAGE = "it was garbage"
+    BOTH = "part was garbage, and what is live rises too"
+    UNSURE = "part was garbage, and whether the rest rises cannot be told yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """The answer, with the trend of the live bytes where there is one."""
+
+    says: Says
+    live: Trend | None = None
+    freed_bytes: int = 0
+    count: int = 0
+
+
+def ask_collections(case: Case) -> Testimony:
+    """What the collections after warm-up tell about the rise."""
+    found, steady = case.collected, case.steady
+    if not len(found.x) or not len(steady):
+        return Testimony(Says.NOTHING)
+    freed = float(np.median(found.freed))
+    rise = float(found.before.max() - steady.y[0])
+    if float(found.freed.max()) <= _FREED_NOTHING * rise:
+        return Testimony(Says.LIVE, count=len(found.x))
+    if len(found.x) == 1:
+        return Testimony(_one_alone(freed, rise), freed_bytes=round(freed), count=1)
+    live = trend(found.x, found.after)
+    return Testimony(_several(case, live), live, round(freed), len(found.x))
+
+
+def _one_alone(freed: float, rise: float) -> Says:
+    if rise <= 0:
+        return Says.NOTHING
+    if freed >= _FREED_MOST * rise:
+        return Says.GARBAGE
+    return Says.LIVE if freed <= _FREED_LITTLE * rise else Says.UNSURE
+
+
+def _several(case: Case, live: Trend) -> Says:
+    marks = case.collected.marks
+    if not is_worth_a_word(live.slope, case.steady.span):
+        return Says.GARBAGE
+    is_large = live.slope >= _LIVE_SHARE * _rate_without_experiments(case)
+    if not _climbs(marks):
+        return Says.UNSURE if is_large else Says.GARBAGE
+    is_line = len(marks) >= _MARKS_FOR_A_LINE and regular(marks)
+    if len(marks) == 2 and marks.span < case.steady.span / 3:
+        return Says.UNSURE
+    return Says.BOTH if (is_large or is_line) and _goes_on(case, live) else Says.UNSURE
+
+
+def _climbs(marks: Series) -> bool:
+    """Every mark above the one before, or more rises than chance would give."""
+    found = trend(marks.x, marks.y)
+    return bool((np.diff(marks.y) > 0).all()) or (found.p_rising <= _BY_CHANCE and found.low > 0)
+
+
+def _rate_without_experiments(case: Case) -> float:
+    """How fast memory would have risen had the collections not given anything back."""
+    found = case.collected
+    rise = found.before[-1] + found.freed[:-1].sum() - case.steady.y[0]
+    return float(rise / max(found.x[-1] - case.steady.x[0], 1.0))
+
+
+def _goes_on(case: Case, live: Trend) -> bool:
+    """Whether live bytes can have risen since the last collection: they are below the marks."""
+    last = float(case.collected.x[-1])
+    since = case.steady.since(last)
+    if len(since) < 3 or since.span < case.steady.span / 3:
+        return True
+    expected = case.collected.after[-1] + live.slope * since.span / 2
+    return bool(since.y[-3:].min() >= expected)

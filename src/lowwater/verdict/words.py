@@ -1,0 +1,50 @@
+"""How verdicts speak of units, places and amounts."""
+
+from lowwater import gauges
+from lowwater.model import Unit
+from lowwater.units import format_bytes
+from lowwater.verdict.trend import Trend
+
+_CALLS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+_NOUNS = {
+    "model": ("model built", "models built"),
+    "session": ("session opened", "sessions opened"),
+    "time": ("second", "seconds"),
+    **{name: (f"{name} call", f"{name} calls") for name in _CALLS},
+}
+
+
+def one(unit: Unit) -> str:
+    """One round trip: `epoch`, `fit call`, `model built`."""
+    return _NOUNS.get(unit.name, (unit.name, ""))[0]
+
+
+def many(unit: Unit) -> str:
+    """Several of them: `epochs`, `fit calls`, `iterations of the loop at train.py:20`."""
+    plural = _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]
+    return f"{plural} of the loop at {unit.where}" if _is_loop(unit) else plural
+
+
+def counted(count: int, unit: Unit) -> str:
+    """A number of round trips: `1 epoch`, `3 epochs`."""
+    return f"1 {one(unit)}" if count == 1 else f"{count} {many(unit)}"
+
+
+def memory_of(place: str, *, is_resident: bool = False) -> str:
+    """What was judged, as the subject of a sentence."""
+    if is_resident:
+        return "resident memory"
+    return f"{place} memory in use" if place != gauges.HOST else "host memory in use"
+
+
+def between(trend: Trend) -> str:
+    """An interval next to its estimate: `3.9 … 4.1`, with units only where they differ."""
+    low, high = format_bytes(trend.low), format_bytes(trend.high)
+    scales = {text.rsplit(" ", 1)[1] for text in (low, high, format_bytes(trend.slope))}
+    if len(scales) > 1:
+        return f"{low} … {high}"
+    return f"{low.rsplit(' ', 1)[0]} … {high.rsplit(' ', 1)[0]}"
+
+
+def _is_loop(unit: Unit) -> bool:
+    return unit.name == "iteration" and unit.where is not None

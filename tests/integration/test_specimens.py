@@ -1,0 +1,107 @@
+"""Real programs in clean processes: each is judged as its first line says."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+SPECIMENS = Path(__file__).parent.parent / "specimens"
+# With this TensorFlow puts host tensors into the very pool that it uses for a GPU.
+POOL = {"TF_CPU_ALLOCATOR_USE_BFC": "1"}
+EXPECTED = re.compile(
+    r"# expect: (?P<kind>[\w -]+?)(?: of (?P<bytes>\d+) bytes)?"
+    r"(?: per (?P<unit>\w+))?(?: at (?P<where>\S+))?"
+)
+
+
+def needs(path):
+    name = "tf_keras" if "tf_keras" in path.read_text() else "tensorflow"
+    return getattr(pytest.mark, name)
+
+
+ALL = [
+    pytest.param(path, id=path.stem, marks=needs(path)) for path in sorted(SPECIMENS.glob("*.py"))
+]
+
+
+def watch(programs, path, **options):
+    shutil.copy(path, programs.folder)
+    return programs.watch(path.name, **options)
+
+
+def check(run, path):
+    expected = EXPECTED.fullmatch(path.read_text().splitlines()[0]).groupdict()
+    verdict = run.report["verdict"]
+    because = verdict["because"]
+    if expected["kind"] == "no leak":
+        assert verdict["is_leak"] is False, because
+    else:
+        assert verdict["kind"] == expected["kind"], because
+    if expected["bytes"]:
+        assert verdict["growth_bytes_per_unit"] == pytest.approx(int(expected["bytes"]), rel=0.1)
+    if expected["unit"]:
+        assert verdict["unit"] == expected["unit"]
+    if expected["where"]:
+        assert verdict["where"] == expected["where"]
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_each_specimen_is_judged_as_its_first_line_says(programs, path):
+    run = watch(programs, path)
+
+    assert run.returncode == 0
+    check(run, path)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    "name", ["callback_flat", "tensors_dropped", "mapped_file", "tape_loop_flat"]
+)
+def test_flat_runs_are_never_collected(programs, name):
+    run = watch(programs, SPECIMENS / f"{name}.py")
+
+    assert run.timeline.collections == ()
+
+
+def row(run, name):
+    return next(row for row in run.report["ledger"]["rows"] if row["name"] == name)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("pool", ["malloc", "onednn", "bfc"])
+def test_dropped_tensors_are_reserved_whichever_allocator_keeps_them(programs, pool):
+    # oneDNN brings a pool of its own where the processor is new enough.
+    env = {"malloc": {"TF_ENABLE_ONEDNN_OPTS": "0"}, "onednn": {}, "bfc": POOL}[pool]
+    run = watch(programs, SPECIMENS / "tensors_dropped.py", env=env)
+    names = [row["name"] for row in run.report["ledger"]["rows"]]
+
+    assert run.kind in ("reserved", "flat")
+    kept = row(run, "malloc, free but kept")["last_bytes"]
+    if "TensorFlow pool, free for reuse" in names:
+        kept += row(run, "TensorFlow pool, free for reuse")["last_bytes"]
+    if pool == "bfc":
+        assert run.kind == "reserved"
+        assert row(run, "TensorFlow pool, free for reuse")["last_bytes"] > 150_000_000
+    assert kept > 150_000_000 or row(run, "resident, anonymous")["last_bytes"] < 400_000_000
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["tensors_kept_leaks", "tape_loop_leaks", "callback_leaks"])
+def test_a_leak_is_found_inside_a_pool_too(programs, name):
+    path = SPECIMENS / f"{name}.py"
+
+    check(watch(programs, path, env=POOL), path)
+
+
+@pytest.mark.tensorflow
+def test_tensors_kept_once_are_a_warm_up_in_a_pool_too(programs):
+    path = SPECIMENS / "tensors_kept_once.py"
+
+    check(watch(programs, path, env=POOL), path)
+
+
+def test_the_specimens_are_not_edited_by_a_run():
+    assert os.access(SPECIMENS, os.R_OK)
+    assert not list(SPECIMENS.rglob("__pycache__"))

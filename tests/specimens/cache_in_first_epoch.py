@@ -1,0 +1,16 @@
+# expect: no leak
+import keras
+import tensorflow as tf
+
+
+def load(i):
+    image = tf.random.uniform((64, 64, 3))
+    return image, tf.reduce_mean(image)
+
+
+data = tf.data.Dataset.range(400).map(load).cache().batch(20)
+model = keras.Sequential(
+    [keras.Input((64, 64, 3)), keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(1)]
+)
+model.compile("adam", "mse")
+model.fit(data, epochs=12, verbose=0)

@@ -1,0 +1,347 @@
+"""The walls of DESIGN.md: imports point down, and the agent starts lightly."""
+
+import ast
+import importlib.metadata
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+# Layer -> the modules and packages of `lowwater` that live in it, lowest first.
+# A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
+LAYERS = {
+    "words": {"model", "protocols", "units", "errors", "gauges", "assignment"},
+    "observe": {
+        "agent", "census", "environment", "instrumentation", "isolation",
+        "observer", "probes", "recording", "suspicion",
+    },
+    "judge": {"verdict", "causes", "upstream", "lint"},
+    "act": {"release", "experiments"},
+    "tell": {"report"},
+    "compose": {"session", "supervisor", "progress"},
+    "doors": {
+        "__init__", "__main__", "cli", "demo", "doctor",
+        "keras_callback", "notebook", "pytest_plugin", "testing",
+    },
+}  # fmt: skip
+
+# Layer -> the layers it may import. Judge and tell are pure: they never see the running program.
+MAY_IMPORT = {
+    "words": {"words"},
+    "observe": {"words", "observe"},
+    "judge": {"words", "judge"},
+    "act": {"words", "observe", "judge", "act"},
+    "tell": {"words", "judge", "tell"},
+    "compose": {"words", "observe", "judge", "act", "tell", "compose"},
+    "doors": set(LAYERS),
+}
+
+# Never imported at module level: only inside functions, and only if the program did it first.
+FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
+
+# Run by `lowwater demo` as a user's script would be, and never imported by us.
+PROGRAMS = {"demo.leaking", "demo.mended"}
+
+# What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
+# before the script can set it, and every import here is waiting time for the user.
+AGENT_SIDE = {
+    "__init__", "agent", "assignment", "environment", "gauges", "instrumentation",
+    "model", "observer", "probes", "recording", "suspicion",
+}  # fmt: skip
+AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
+
+# Required but not imported: the report tells users to type `psutil.heap_trim()`.
+ADVISED = {"psutil"}
+
+LAYER_OF = {name: layer for layer, names in LAYERS.items() for name in names}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, with the line that imports it."""
+
+    module: str
+    line: int
+    at_module_level: bool
+
+    @property
+    def top(self):
+        return self.module.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package, by its dotted name below `lowwater`."""
+
+    name: str
+    imports: tuple[Import, ...]
+
+    @property
+    def part(self):
+        """The entry of LAYERS that this file belongs to."""
+        return self.name.partition(".")[0]
+
+
+def parsed(name, source, modules=frozenset()):
+    """The imports of one file; `modules` are the dotted names that `from x import y` may mean."""
+    found = tuple(_imports(ast.parse(source), modules, at_module_level=True))
+    return Module(name, found)
+
+
+def _imports(node, modules, *, at_module_level) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, child.lineno, at_module_level)
+        elif isinstance(child, ast.ImportFrom):
+            # A relative import has no place in the table; the dot makes it stand out.
+            base = "." * child.level + (child.module or "")
+            for alias in child.names:
+                full = f"{base}.{alias.name}"
+                is_module = full in modules or (base == "lowwater" and alias.name in LAYER_OF)
+                yield Import(full if is_module else base, child.lineno, at_module_level)
+        else:
+            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            runs = at_module_level and not inside and not _is_for_type_checkers(child)
+            yield from _imports(child, modules, at_module_level=runs)
+
+
+def _is_for_type_checkers(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def wall_crossings(module):
+    """Imports of `lowwater` that point up, or to a part that has no layer."""
+    layer = LAYER_OF.get(module.part)
+    if layer is None:
+        yield f"lowwater.{module.name} is in no layer: give `{module.part}` a place in LAYERS"
+        return
+    for found in module.imports:
+        if found.module.startswith("."):
+            yield f"lowwater.{module.name}:{found.line} is a relative import: write lowwater.…"
+        if found.top != "lowwater":
+            continue
+        # `from lowwater import boundary` asks the front for a name; the front is a door.
+        part = found.module.split(".")[1] if "." in found.module else "__init__"
+        target = LAYER_OF.get(part)
+        # A part without a layer is told of once, where it is defined.
+        if target is not None and target not in MAY_IMPORT[layer]:
+            yield (
+                f"lowwater.{module.name}:{found.line} ({layer}) imports {found.module} ({target}); "
+                f"{layer} may import only {', '.join(sorted(MAY_IMPORT[layer]))}"
+            )
+
+
+def early_frameworks(module):
+    """Frameworks imported at module level."""
+    for found in module.imports:
+        if found.at_module_level and found.top in FRAMEWORKS:
+            yield (
+                f"lowwater.{module.name}:{found.line} imports {found.module} at module level; "
+                "import it inside the function, if the program has imported it already"
+            )
+
+
+def heavy_agent_imports(modules: Mapping[str, Module]):
+    """Third-party modules that load with the agent, directly or through our own modules."""
+    for name in sorted(loaded_with_agent(modules)):
+        for found in modules[name].imports:
+            if found.at_module_level and found.top not in AGENT_MAY_IMPORT:
+                yield (
+                    f"lowwater.{name}:{found.line} loads {found.module} into the watched program; "
+                    "the agent side may load only the standard library and msgspec"
+                )
+
+
+def loaded_with_agent(modules: Mapping[str, Module]):
+    """Names of all modules that importing the agent side runs."""
+    waiting = [name for name, module in modules.items() if module.part in AGENT_SIDE]
+    loaded = set()
+    while waiting:
+        name = waiting.pop()
+        if name in loaded or name not in modules:
+            continue
+        loaded.add(name)
+        for found in modules[name].imports:
+            if found.at_module_level and found.top == "lowwater":
+                waiting += _packages_and_module(found.module)
+    return loaded
+
+
+def _packages_and_module(dotted):
+    """`lowwater.a.b` -> `a`, `a.b`: importing a module runs the packages around it."""
+    parts = dotted.split(".")[1:]
+    return [".".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def package_modules():
+    """Every module of the installed package; it is parsed, not imported."""
+    [root] = importlib.util.find_spec("lowwater").submodule_search_locations
+    files = {_dotted(path.relative_to(root)): path for path in sorted(Path(root).rglob("*.py"))}
+    dotted = frozenset(f"lowwater.{name}" for name in files)
+    return {
+        name: parsed(name, path.read_text(encoding="utf-8"), dotted)
+        for name, path in files.items()
+        if name not in PROGRAMS
+    }
+
+
+def _dotted(path: Path):
+    parts = path.with_suffix("").parts
+    # `report/__init__.py` is the package `report`; the front keeps its own name.
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+@pytest.fixture(scope="module")
+def modules():
+    found = package_modules()
+    assert "model" in found, "the package was not found, so nothing would be checked"
+    return found
+
+
+def test_imports_point_down_the_layers(modules):
+    crossings = [line for module in modules.values() for line in wall_crossings(module)]
+
+    assert not crossings, "\n".join(crossings)
+
+
+def test_no_framework_is_imported_at_module_level(modules):
+    early = [line for module in modules.values() for line in early_frameworks(module)]
+
+    assert not early, "\n".join(early)
+
+
+def test_no_program_of_the_demo_is_imported(modules):
+    imported = {found.module for module in modules.values() for found in module.imports}
+
+    assert imported.isdisjoint(f"lowwater.{name}" for name in PROGRAMS)
+
+
+def test_agent_loads_only_the_standard_library_and_msgspec(modules):
+    heavy = list(heavy_agent_imports(modules))
+
+    assert not heavy, "\n".join(heavy)
+
+
+def test_core_dependencies_are_exactly_what_is_imported(modules):
+    imported = {found.top for module in modules.values() for found in module.imports}
+    third_party = imported - set(sys.stdlib_module_names) - FRAMEWORKS - {"lowwater"}
+    required = {
+        re.match(r"[\w.-]+", line)[0]
+        for line in importlib.metadata.requires("lowwater")
+        if "extra ==" not in line
+    }
+
+    assert third_party | ADVISED == required
+
+
+def test_every_layer_says_what_it_may_import():
+    assert set(MAY_IMPORT) == set(LAYERS)
+    assert sum(map(len, LAYERS.values())) == len(LAYER_OF), "a part stands in two layers"
+
+
+# The checks themselves: each must catch the smallest program that breaks its wall.
+
+
+def test_judge_that_imports_a_probe_is_caught():
+    [crossing] = wall_crossings(
+        parsed("verdict.trend", "from lowwater.probes.glibc import GlibcProbe\n")
+    )
+
+    assert crossing == (
+        "lowwater.verdict.trend:1 (judge) imports lowwater.probes.glibc (observe); "
+        "judge may import only judge, words"
+    )
+
+
+def test_import_hidden_in_a_function_still_crosses_the_wall():
+    source = "def tell():\n    from lowwater import recording\n"
+
+    [crossing] = wall_crossings(parsed("report.text", source))
+
+    assert "lowwater.report.text:2 (tell) imports lowwater.recording (observe)" in crossing
+
+
+def test_relative_import_is_caught():
+    [crossing] = wall_crossings(parsed("verdict.trend", "from .. import probes\n"))
+
+    assert crossing == "lowwater.verdict.trend:1 is a relative import: write lowwater.…"
+
+
+def test_words_that_import_the_front_are_caught():
+    [crossing] = wall_crossings(parsed("units", "from lowwater import boundary\n"))
+
+    assert "(words) imports lowwater (doors)" in crossing
+
+
+def test_file_without_a_layer_is_caught():
+    [crossing] = wall_crossings(parsed("utils", ""))
+
+    assert crossing == "lowwater.utils is in no layer: give `utils` a place in LAYERS"
+
+
+def test_import_that_points_down_is_allowed():
+    assert not list(wall_crossings(parsed("session", "from lowwater.recording import load\n")))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow as tf\n",
+        "from keras.callbacks import Callback\n",
+        "try:\n    import torch\nexcept ImportError:\n    torch = None\n",
+        "class Probe:\n    import jax\n",
+    ],
+)
+def test_framework_that_loads_with_the_module_is_caught(source):
+    assert list(early_frameworks(parsed("probes.tensorflow", source)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def read():\n    import tensorflow\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import keras\n",
+        "from lowwater.probes import tensorflow\n",
+    ],
+)
+def test_framework_that_loads_later_or_never_is_allowed(source):
+    assert not list(early_frameworks(parsed("probes.tensorflow", source)))
+
+
+def test_agent_that_reaches_numpy_through_another_module_is_caught():
+    package = {
+        "agent": parsed("agent", "from lowwater.units import format_bytes\n"),
+        "units": parsed("units", "import re\nimport numpy as np\n"),
+    }
+
+    [heavy] = heavy_agent_imports(package)
+
+    assert heavy == (
+        "lowwater.units:2 loads numpy into the watched program; "
+        "the agent side may load only the standard library and msgspec"
+    )
+
+
+def test_numpy_beside_the_agent_is_allowed():
+    package = {
+        "agent": parsed("agent", "import os\nimport msgspec\n"),
+        "verdict.trend": parsed("verdict.trend", "import numpy as np\n"),
+    }
+
+    assert not list(heavy_agent_imports(package))
+
+
+def test_package_whose_front_is_heavy_is_caught():
+    names = frozenset({"lowwater.report.bytes"})
+    package = {
+        "agent": parsed("agent", "from lowwater.report import bytes\n", names),
+        "report": parsed("report", "import rich\n"),
+        "report.bytes": parsed("report.bytes", ""),
+    }
+
+    assert list(heavy_agent_imports(package))

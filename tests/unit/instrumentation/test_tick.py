@@ -1,0 +1,111 @@
+"""A tick counts exactly, costs little, and travels harmlessly."""
+
+import pickle
+import threading
+
+import cloudpickle
+import pytest
+
+from lowwater.instrumentation._tick import MOST_SKIPPED, Passes, end_tick_for, tick_for
+from lowwater.instrumentation.loops import code_with_ticks
+
+
+class Listener:
+    """An observer that only remembers."""
+
+    is_on = True
+
+    def __init__(self):
+        self.units, self.ordinals = [], []
+
+    def unit_id(self, name, where=None):
+        self.units.append((name, where))
+        return 0
+
+    def boundary(self, unit_id, ordinal):
+        self.ordinals.append(ordinal)
+
+
+@pytest.fixture
+def listener():
+    return Listener()
+
+
+def test_the_first_pass_begins_with_no_round_trip_completed(listener):
+    tick_for(Passes(listener, "iteration", "train.py:3"))()
+
+    assert listener.units == [("iteration", "train.py:3")]
+    assert listener.ordinals == [0]
+
+
+@pytest.mark.parametrize("passes_made", [1, 2, 3, 100, 1000, 12_345])
+def test_the_end_of_a_loop_knows_the_exact_count_though_most_passes_were_skipped(
+    listener, passes_made
+):
+    passes = Passes(listener, "iteration")
+    tick, end = tick_for(passes), end_tick_for(passes)
+    for _ in range(passes_made):
+        tick()
+    end()
+
+    assert listener.ordinals[-1] == passes_made
+    assert listener.ordinals == sorted(listener.ordinals)
+
+
+def test_a_hot_loop_is_looked_at_once_in_many_passes(listener):
+    tick = tick_for(Passes(listener, "iteration"))
+    for _ in range(100_000):
+        tick()
+
+    assert len(listener.ordinals) < 100_000 / MOST_SKIPPED * 1.2 + 100
+
+
+def test_a_slow_loop_is_looked_at_in_every_pass(listener, monkeypatch):
+    now = iter(range(1000))
+    monkeypatch.setattr("time.perf_counter", lambda: next(now))
+    tick = tick_for(Passes(listener, "iteration"))
+    for _ in range(50):
+        tick()
+
+    assert listener.ordinals == [*range(50)]
+
+
+def test_a_loop_that_was_never_entered_has_no_boundary(listener):
+    end_tick_for(Passes(listener, "iteration"))()
+
+    assert listener.ordinals == []
+
+
+def test_many_threads_may_pass_at_once(listener):
+    tick = tick_for(Passes(listener, "iteration"))
+
+    def work():
+        for _ in range(20_000):
+            tick()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert 60_000 <= listener.ordinals[-1] <= 80_000
+
+
+def test_a_pickled_tick_becomes_a_harmless_call(listener):
+    tick = pickle.loads(pickle.dumps(tick_for(Passes(listener, "iteration"))))
+
+    assert tick is dict
+    assert tick() == {}
+
+
+def test_a_function_with_ticks_can_be_sent_to_another_process(listener):
+    namespace = {"__name__": "__main__"}
+    source = b"def work(n):\n    out = []\n    for i in range(n):\n        out.append(i)\n    return out\n"
+    exec(code_with_ticks(source, "job.py", lambda line: Passes(listener, "iteration")), namespace)
+
+    sent = cloudpickle.dumps(namespace["work"])
+
+    assert b"lowwater" not in sent
+    assert cloudpickle.loads(sent)(3) == [0, 1, 2]
+    assert listener.ordinals == []

@@ -1,0 +1,153 @@
+"""The JSON report keeps its contract, and the shipped schema states it."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from lowwater.model import Diagnosis, Kind
+from lowwater.report.json import render, schema, to_dict
+
+Told = Callable[[str], Diagnosis]
+
+
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
+
+
+def test_schema_is_a_valid_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_every_report_follows_the_schema(
+    case: tuple[str, Diagnosis], validator: jsonschema.Draft202012Validator
+) -> None:
+    validator.validate(json.loads(render(case[1])))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_of_verdict_follows_the_schema(
+    kind: Kind, told: Told, validator: jsonschema.Draft202012Validator
+) -> None:
+    flat = told("flat")
+
+    validator.validate(to_dict(replace(flat, verdict=replace(flat.verdict, kind=kind))))
+
+
+def test_leak_report_is_what_we_agreed_to_write(
+    told: Told, expected: Callable[[str, str], str]
+) -> None:
+    text = render(told("killed-for-memory"))
+
+    assert text == expected("killed-for-memory.json", text)
+
+
+def test_contract_of_the_design_is_kept(told: Told) -> None:
+    report = to_dict(told("leak-with-a-finding"))
+
+    assert report["schema"] == "lowwater.report/1"
+    assert report["verdict"] == {
+        "kind": "leak",
+        "is_leak": True,
+        "unit": "epoch",
+        "where": None,
+        "place": "host",
+        "units_seen": 12,
+        "growth_bytes_per_unit": 4194304,
+        "interval_bytes": [4089446, 4299162],
+        "more_units_needed": None,
+        "because": "in-use host memory rose in 10 of 10 epochs after warm-up",
+    }
+    assert report["units"][1]["where"] == "train.py:14"
+    assert report["units"][1]["verdict"]["is_leak"] is False
+    assert report["findings"][0]["code"] == "LW101"
+    assert report["findings"][0]["library"] is None
+
+
+def test_ledger_tells_first_last_and_change(told: Told) -> None:
+    ledger = to_dict(told("leak-in-a-loop-of-models"))["ledger"]
+
+    in_use = next(row for row in ledger["rows"] if row["name"] == "malloc, in use")
+    assert in_use["change_bytes"] == in_use["last_bytes"] - in_use["first_bytes"] == 55 << 20
+    assert len(in_use["series"]) == 12
+    assert ledger["counts"]["functions"] == {"first": 24, "last": 288}
+
+
+def test_ending_names_the_signal(told: Told) -> None:
+    assert to_dict(told("killed-for-memory"))["ending"] == {
+        "elapsed_s": 95.0,
+        "exit_code": None,
+        "signal": 9,
+        "signal_name": "SIGKILL",
+        "out_of_memory": True,
+        "peak_rss_bytes": 7 << 30,
+    }
+
+
+def test_unknown_ending_is_null_not_zero(told: Told) -> None:
+    assert to_dict(told("without-round-trips"))["ending"] is None
+
+
+def test_report_is_ascii_so_that_any_file_can_take_it(told: Told) -> None:
+    text = render(replace(told("flat"), notes=("caf\udce9 ▁",)))
+
+    assert text.isascii()
+    assert json.loads(text)["notes"] == ["caf\udce9 ▁"]
+
+
+def spoil(report: dict[str, Any], spoiled: str) -> None:
+    match spoiled:
+        case "unknown field":
+            report["extra"] = 1
+        case "missing field":
+            del report["ledger"]
+        case "other version":
+            report["schema"] = "lowwater.report/2"
+        case "leak that is none":
+            report["verdict"]["is_leak"] = False
+        case "unsure but innocent":
+            report["verdict"].update(kind="inconclusive", is_leak=False)
+        case "unknown kind":
+            report["verdict"].update(kind="bloat")
+        case "text for bytes":
+            report["ledger"]["rows"][0]["series"] = ["4 MiB"]
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        "unknown field",
+        "missing field",
+        "other version",
+        "leak that is none",
+        "unsure but innocent",
+        "unknown kind",
+        "text for bytes",
+    ],
+)
+def test_schema_refuses_a_report_with_a_fault(
+    spoiled: str, told: Told, validator: jsonschema.Draft202012Validator
+) -> None:
+    report = to_dict(told("leak"))
+    assert validator.is_valid(report)
+
+    spoil(report, spoiled)
+
+    assert not validator.is_valid(report)
+
+
+def fields(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from node.get("properties", {}).items()
+    for part in node.get("$defs", {}).values():
+        yield from fields(part)
+
+
+def test_every_field_of_the_schema_is_described() -> None:
+    described = dict(fields(schema()))
+
+    assert len(described) > 30
+    assert not [name for name, field in described.items() if "description" not in field]

@@ -1,0 +1,252 @@
+"""The final screen says the verdict, why, where the memory is, and what to type next."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from lowwater.model import Diagnosis, Ending, Finding, Kind, Ledger, LedgerRow, Unit, Verdict
+from lowwater.report.text import for_encoding, render
+
+Told = Callable[[str], Diagnosis]
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+
+
+def test_screen_is_what_we_agreed_to_show(
+    case: tuple[str, Diagnosis], expected: Callable[[str, str], str]
+) -> None:
+    name, diagnosis = case
+
+    screen = render(diagnosis)
+
+    assert screen == expected(f"{name}.txt", screen)
+
+
+def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: tuple[str, Diagnosis]) -> None:
+    for line in render(case[1], width=80).splitlines():
+        assert len(line) <= 80
+        assert line == line.rstrip()
+
+
+def test_colour_changes_no_word(case: tuple[str, Diagnosis]) -> None:
+    plain, coloured = render(case[1]), render(case[1], colour=True)
+
+    without_codes = [line.rstrip() for line in ANSI.sub("", coloured).splitlines()]
+    assert without_codes == plain.splitlines()
+    assert coloured != plain
+
+
+@pytest.mark.parametrize(("name", "code"), [("leak", 31), ("flat", 32), ("reserved", 33)])
+def test_leak_is_red_flat_is_green_and_the_rest_is_yellow(told: Told, name: str, code: int) -> None:
+    assert render(told(name), colour=True).startswith(f"\x1b[1;{code}m")
+
+
+def test_surroundings_do_not_change_the_screen(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = render(told("leak"), colour=True)
+    for name, value in {"NO_COLOR": "1", "COLUMNS": "40", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+
+    assert render(told("leak"), colour=True) == before
+
+
+@pytest.mark.parametrize("name", ["leak", "reserved"])
+def test_long_command_is_not_broken(told: Told, name: str) -> None:
+    script = "experiments/" + "very_" * 20 + "long.py"
+    diagnosis = replace(told(name), environment={"script": script})
+    diagnosis = replace(diagnosis, verdict=replace(diagnosis.verdict, kind=Kind.LEAK))
+
+    assert f"lowwater run --fail-on leak {script}\n" in render(diagnosis)
+
+
+def test_narrow_screen_drops_the_sparkline_then_the_start(told: Told) -> None:
+    wide, narrow, narrowest = (render(told("leak"), width=width) for width in (80, 60, 50))
+
+    assert "start" in wide
+    assert "█" in wide
+    assert "start" in narrow
+    assert "█" not in narrow
+    assert "start" not in narrowest
+    assert "malloc, in use         115.0 MiB  +44.0 MiB" in narrowest
+
+
+def test_text_from_a_recording_cannot_steer_the_terminal(told: Told) -> None:
+    evil = "\x1b]0;owned\x07\x9b2J[red]x[/red] :smile:"
+    unit = Unit(0, f"epoch{evil}", f"a.py{evil}:1")
+    leak = told("leak-with-a-finding")
+    diagnosis = replace(
+        leak,
+        verdict=replace(leak.verdict, unit=unit, because=evil),
+        units=(Verdict(Kind.FLAT, evil, replace(unit, id=9)),),
+        findings=(Finding("LW101", evil, evil, evil, where=evil, holder=evil, trace=(evil,)),),
+        ledger=Ledger((LedgerRow(evil, evil, (1,), remark=evil),), {evil: evil}, {evil: (1, 2)}),
+        notes=(evil,),
+        environment={"script": evil},
+    )
+
+    screen = render(diagnosis)
+
+    assert not set(screen) & {"\x1b", "\x07", "\x9b"}
+    assert "[red]x[/red] :smile:" in screen
+
+
+def test_change_that_is_small_beside_the_others_is_drawn_level_unless_it_leaks(told: Told) -> None:
+    reserved = told("reserved")
+    leaking = replace(reserved, verdict=replace(reserved.verdict, kind=Kind.LEAK))
+
+    assert "73.0 MiB    +2.0 MiB  ▁▁▁▁▁▁▁▁▁▁▁▁" in render(reserved)
+    assert "73.0 MiB    +2.0 MiB  ▁███████████" in render(leaking)
+
+
+def test_long_verdict_breaks_before_its_brackets(told: Told) -> None:
+    assert render(told("leak-in-a-loop-of-models")).startswith(
+        "LEAK  +5.0 MiB per iteration at train.py:20\n"
+        "      (host memory in use, 12 iterations seen)\n"
+    )
+
+
+def other(kind: Kind, name: str) -> Verdict:
+    return Verdict(kind, "", Unit(7, name), 5)
+
+
+def test_other_units_that_say_nothing_new_are_left_out(told: Told) -> None:
+    flat = told("flat")
+    others = (other(Kind.FLAT, "fit call"), other(Kind.INCONCLUSIVE, "predict call"))
+
+    assert render(replace(flat, units=(flat.verdict, *others))) == render(flat)
+
+
+def test_at_most_four_other_units_are_shown_leaks_first(told: Told) -> None:
+    others = [other(Kind.FLAT, f"quiet {number}") for number in range(5)]
+    leak = replace(other(Kind.LEAK, "fold"), growth_bytes_per_unit=2048)
+
+    screen = render(replace(told("leak"), units=(*others, leak)))
+
+    shown = screen.split("Also judged\n")[1].split("\n\n")[0].splitlines()
+    assert shown[0] == "  leak  +2.0 KiB per fold (5 seen)"
+    assert shown[3:] == [
+        "  flat  quiet 2 (5 seen)",
+        "  and 2 more, all of them in the --json report",
+    ]
+
+
+def test_same_unit_on_a_device_is_another_verdict(told: Told) -> None:
+    flat = told("flat")
+    device = replace(flat.verdict, kind=Kind.RESERVED, place="GPU:0")
+
+    screen = render(replace(flat, units=(flat.verdict, device)))
+
+    assert "reserved  epoch (GPU:0 memory, 12 seen)" in screen
+
+
+def test_counts_that_stayed_are_not_shown(told: Told) -> None:
+    screen = render(told("leak-in-a-loop-of-models"))
+
+    assert "traced functions: 24 → 288" in screen
+    assert "models alive" not in screen
+
+
+def test_registry_is_named_only_where_it_grew_with_every_round(told: Told) -> None:
+    loop = told("leak-in-a-loop-of-models")
+    once = replace(loop, ledger=replace(loop.ledger, counts={"gradients": (0, 11)}))
+
+    assert "gradient registry keeps every traced graph (12 → 144" in " ".join(render(loop).split())
+    assert "keeps every traced graph" not in " ".join(render(once).split())
+
+
+def test_epochs_of_one_fit_are_not_blamed_on_the_registry(told: Told) -> None:
+    leak = told("leak")
+    traced_once = replace(leak, ledger=replace(leak.ledger, counts={"gradients": (0, 40)}))
+
+    assert "registry keeps" not in " ".join(render(traced_once).split())
+
+
+@pytest.mark.parametrize(
+    ("ending", "sentence"),
+    [
+        (Ending(5, 7), "The program ended with exit code 7 after 5.0 s."),
+        (Ending(5, None, signal=11), "The program was killed by SIGSEGV after 5.0 s."),
+        (Ending(5, None, signal=2), "The program was interrupted (SIGINT) after 5.0 s."),
+        (Ending(5, None, signal=250), "The program was killed by signal 250 after 5.0 s."),
+        (
+            Ending(90, 1, out_of_memory=True),
+            "The program ran out of memory and ended with exit code 1 after 1.5 min.",
+        ),
+    ],
+)
+def test_program_that_ended_badly_is_told(told: Told, ending: Ending, sentence: str) -> None:
+    screen = render(replace(told("flat"), ending=ending))
+
+    assert f"How it ended {sentence}" in " ".join(screen.split())
+
+
+@pytest.mark.parametrize("ending", [None, Ending(5, 0)])
+def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) -> None:
+    assert "How it ended" not in render(replace(told("flat"), ending=ending))
+
+
+def test_memory_that_ran_out_without_a_leak_is_explained(told: Told) -> None:
+    ran_out = Ending(5, None, signal=9, out_of_memory=True)
+
+    assert "ran out of memory without a leak" in render(replace(told("flat"), ending=ran_out))
+    assert "without a leak" not in render(replace(told("leak"), ending=ran_out))
+    assert "without a leak" not in render(replace(told("inconclusive"), ending=ran_out))
+
+
+def test_reserved_device_memory_is_not_trimmed_with_malloc(told: Told) -> None:
+    reserved = told("reserved")
+    on_device = replace(reserved, verdict=replace(reserved.verdict, place="GPU:0"))
+
+    screen = render(on_device)
+
+    assert "(GPU:0 memory, 12 epochs seen)" in screen
+    assert "set_memory_growth(gpu, True)" in screen
+    assert "heap_trim" not in screen
+
+
+@pytest.mark.parametrize(
+    ("name", "many"),
+    [
+        ("epoch", "12 epochs"),
+        ("batch", "12 batches"),
+        ("fit call", "12 fit calls"),
+        ("query", "12 queries"),
+        ("day", "12 days"),
+    ],
+)
+def test_units_have_english_plurals(told: Told, name: str, many: str) -> None:
+    flat = told("flat")
+
+    assert f"{many} seen" in render(
+        replace(flat, verdict=replace(flat.verdict, unit=Unit(0, name)))
+    )
+
+
+def test_ascii_terminal_gets_plain_characters(told: Told) -> None:
+    screen = for_encoding(render(told("leak-in-a-loop-of-models")), "ascii")
+
+    assert screen.isascii()
+    assert "?" not in screen
+    assert "24 -> 288" in screen
+    assert "+55.0 MiB  _..-==++*%%#" in screen
+
+
+def test_text_that_fits_the_encoding_is_left_alone() -> None:
+    assert for_encoding("▁█ → é", "utf-8") == "▁█ → é"
+    assert for_encoding("é", "latin-1") == "é"
+
+
+def test_what_no_encoding_can_say_becomes_a_question_mark() -> None:
+    assert for_encoding("caf\udce9", "utf-8") == "caf?"
+    assert for_encoding("▁é", "no-such-encoding") == "_?"
+
+
+def test_importing_the_report_does_not_import_rich() -> None:
+    code = (
+        "import sys, lowwater.report.text, lowwater.report.live, lowwater.report.json;"
+        "sys.exit('rich' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

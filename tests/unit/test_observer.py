@@ -1,0 +1,224 @@
+"""The observer samples at a bearable pace, notes its failures, and stays small."""
+
+import gc
+import sys
+
+import pytest
+
+from lowwater.model import NotMeasured, Reading
+from lowwater.observer import MOST_UNITS, Observer
+from lowwater.recording.reader import load
+from lowwater.recording.writer import Writer
+
+MIB = 1 << 20
+
+
+class Clock:
+    def __init__(self):
+        self.now_s = 0.0
+
+    def __call__(self):
+        return self.now_s
+
+
+class Heap:
+    """A probe of a made-up heap; reading it may take time on the made-up clock."""
+
+    name = "glibc"
+
+    def __init__(self, clock, cost_s=0.0):
+        self.clock, self.cost_s, self.used, self.reads = clock, cost_s, 100 * MIB, 0
+
+    def read(self):
+        self.clock.now_s += self.cost_s
+        self.reads += 1
+        return Reading({"heap_used": self.used, "mmap_used": 0})
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.lw"
+
+
+def observer(path, clock, *probes):
+    return Observer(probes, Writer(str(path)), clock)
+
+
+def test_every_boundary_of_a_slow_unit_is_sampled(path, clock):
+    watching = observer(path, clock, Heap(clock, cost_s=0.0001))
+    unit = watching.unit_id("epoch")
+    for ordinal in range(1, 13):
+        clock.now_s += 1
+        watching.boundary(unit, ordinal)
+    watching.finish()
+
+    assert [sample.ordinal for sample in load(path).samples] == [*range(1, 13)]
+
+
+def test_a_fast_unit_costs_no_more_than_its_share(path, clock):
+    heap = Heap(clock, cost_s=0.0002)
+    watching = observer(path, clock, heap)
+    unit = watching.unit_id("train_on_batch")
+    for ordinal in range(100_000):
+        clock.now_s += 0.001
+        watching.boundary(unit, ordinal)
+
+    assert heap.reads * 0.0002 <= 0.03 + 0.004 * clock.now_s
+    assert heap.reads > 1000
+
+
+def test_a_fast_unit_does_not_silence_a_slow_one(path, clock):
+    watching = observer(path, clock, Heap(clock, cost_s=0.0002))
+    fast, slow = watching.unit_id("predict"), watching.unit_id("epoch")
+    for ordinal in range(10_000):
+        clock.now_s += 0.001
+        watching.boundary(fast, ordinal)
+        if ordinal % 500 == 0:
+            watching.boundary(slow, ordinal // 500)
+    watching.finish()
+
+    slow_samples = [sample for sample in load(path).samples if sample.unit_id == slow]
+    assert len(slow_samples) == 20
+
+
+def test_a_failing_probe_becomes_a_note(path, clock):
+    class Broken:
+        name = "broken"
+
+        def read(self):
+            raise RuntimeError("no such sensor")
+
+    watching = observer(path, clock, Broken())
+    unit = watching.unit_id("epoch")
+    for ordinal in range(5):
+        watching.boundary(unit, ordinal)
+    watching.finish()
+
+    assert [note.text for note in load(path).notes] == [
+        "a sample failed: RuntimeError: no such sensor"
+    ]
+
+
+def test_a_probe_that_finds_its_source_later_is_no_longer_called_unmeasured(path, clock):
+    answers = iter([NotMeasured("not yet"), Reading({"functions": 3})])
+
+    class Late:
+        name = "tensorflow"
+
+        def read(self):
+            return next(answers)
+
+    watching = observer(path, clock, Heap(clock), Late())
+    unit = watching.unit_id("epoch")
+    watching.boundary(unit, 0)
+    assert load(path).unmeasured == {"tensorflow": "not yet"}
+    watching.boundary(unit, 1)
+    watching.finish()
+
+    timeline = load(path)
+    assert timeline.unmeasured == {}
+    assert [sample.gauges.get("functions") for sample in timeline.samples] == [None, 3]
+
+
+def test_a_rise_is_answered_by_a_collection_and_a_flat_run_is_not(path, clock, monkeypatch):
+    collections = []
+    monkeypatch.setattr(gc, "collect", lambda: collections.append(1))
+    heap = Heap(clock)
+    watching = observer(path, clock, heap)
+    flat, rising = watching.unit_id("flat"), watching.unit_id("rising")
+    for ordinal in range(30):
+        watching.boundary(flat, ordinal)
+    assert collections == []
+    for ordinal in range(30):
+        heap.used += MIB
+        watching.boundary(rising, ordinal)
+    watching.finish()
+
+    recorded = load(path).collections
+    assert len(recorded) == len(collections) > 2
+    assert all(c.freed_bytes == 0 for c in recorded)
+
+
+def test_what_a_collection_frees_is_recorded(path, clock, monkeypatch):
+    heap = Heap(clock)
+
+    def collect():
+        heap.used = 100 * MIB
+
+    monkeypatch.setattr(gc, "collect", collect)
+    watching = observer(path, clock, heap)
+    unit = watching.unit_id("predict")
+    for ordinal in range(10):
+        heap.used += MIB
+        watching.boundary(unit, ordinal)
+    watching.finish()
+
+    first = load(path).collections[0]
+    assert first.after_bytes == 100 * MIB
+    assert first.freed_bytes >= 4 * MIB
+
+
+def test_too_many_kinds_of_round_trip_are_a_note(path, clock):
+    watching = observer(path, clock, Heap(clock))
+    ids = [watching.unit_id("iteration", f"train.py:{line}") for line in range(MOST_UNITS + 5)]
+    watching.finish()
+
+    assert ids[-5:] == [None] * 5
+    assert len(load(path).units) == MOST_UNITS
+    assert "not watched" in load(path).notes[0].text
+
+
+def test_the_heartbeat_samples_only_where_nothing_else_does(path, clock):
+    watching = observer(path, clock, Heap(clock))
+    unit = watching.unit_id("epoch")
+    for second in range(10):
+        clock.now_s = second + 0.5
+        watching.boundary(unit, second)
+        clock.now_s += 0.1
+        watching.heartbeat()
+    for second in range(10, 20):
+        clock.now_s = second + 0.5
+        watching.heartbeat()
+    watching.finish()
+
+    names = {unit.id: unit.name for unit in load(path).units}
+    by_time = [s.ordinal for s in load(path).samples if names[s.unit_id] == "time"]
+    assert by_time == [*range(10, 20)]
+
+
+def test_after_a_fork_the_child_writes_nothing(path, clock):
+    watching = observer(path, clock, Heap(clock))
+    unit = watching.unit_id("epoch")
+    watching.boundary(unit, 0)
+    size = path.stat().st_size
+    watching.abandon()
+    watching.boundary(unit, 1)
+    watching.note("nobody hears this")
+    watching.finish()
+
+    assert path.stat().st_size == size
+
+
+def test_a_million_boundaries_stay_under_8_mb_of_file_and_16_mb_of_memory(path, clock):
+    heap = Heap(clock)
+    watching = observer(path, clock, heap)
+    units = [watching.unit_id("iteration", f"train.py:{line}") for line in range(8)]
+    blocks_before = sys.getallocatedblocks()
+    for ordinal in range(125_000):
+        clock.now_s += 1
+        heap.used = 100 * MIB + (ordinal * 7919) % MIB
+        for unit in units:
+            watching.boundary(unit, ordinal)
+    blocks = sys.getallocatedblocks() - blocks_before
+    watching.finish()
+
+    assert heap.reads >= 1_000_000
+    assert path.stat().st_size < 8_000_000
+    # Were each of them as large as CPython's small blocks get:
+    assert blocks * 512 < 16_000_000
+    assert len(load(path).samples) > 8 * 1000
