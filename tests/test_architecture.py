@@ -22,7 +22,7 @@ LAYERS = {
     "judge": {"verdict", "causes", "upstream", "lint"},
     "act": {"release", "experiments"},
     "tell": {"report"},
-    "compose": {"session", "supervisor", "progress"},
+    "compose": {"launch", "session", "supervisor", "progress"},
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
         "keras_callback", "notebook", "pytest_plugin", "testing",

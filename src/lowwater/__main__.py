@@ -6,6 +6,6 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]
 
-from lowwater.cli import main  # noqa: E402 - only now is it ours
+from lowwater.cli import main
 
 main()

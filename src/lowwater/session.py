@@ -1,26 +1,26 @@
 """Puts the parts together: watch a program, judge its recording. Decides nothing itself."""
 
-import os
-import tempfile
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TextIO
 
-from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
 from lowwater.model import Diagnosis, Ending, Timeline
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
 
-def watch(assignment: Assignment, progress_on: TextIO | None = None) -> tuple[Diagnosis, Outcome]:
-    """Run a program under watch and judge what was seen, however it ended."""
-    with _looking(assignment.recording, progress_on) as on_look:
-        outcome = supervise(assignment, on_look)
+def watch(
+    child: "subprocess.Popen[bytes]", recording: str, progress_on: TextIO | None = None
+) -> tuple[Diagnosis, Outcome]:
+    """Stay with a program that was launched, and judge what was seen, however it ended."""
+    with _looking(recording, progress_on) as on_look:
+        outcome = supervise(child, recording, on_look)
     try:
-        timeline = load(assignment.recording)
+        timeline = load(recording)
     except UnreadableInput as error:  # the disk was full from the start
         timeline = Timeline()
         outcome = replace(outcome, notes=(str(error), *outcome.notes))
@@ -41,16 +41,6 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         environment=timeline.environment,
         ending=timeline.ending,
     )
-
-
-@contextmanager
-def recording_at(path: str | None) -> Iterator[str]:
-    """The place of the recording: the user's, or a temporary one that is removed."""
-    if path is not None:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="lowwater-") as folder:
-        yield os.path.join(folder, "run.lw")
 
 
 def _ending(outcome: Outcome) -> Ending:

@@ -1,4 +1,4 @@
-"""Starts the program in a child process, watches it from outside, and outlives it."""
+"""Watches the program's process from outside, deals with signals, and outlives it."""
 
 import re
 import resource
@@ -10,20 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lowwater.assignment import Assignment
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
 from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end
 
-# The child forgets the folder that `-c` puts on the path: the program's own comes instead.
-_BOOT = """\
-import sys
-if not sys.flags.safe_path:
-    del sys.path[0]
-from lowwater.agent import main
-main(sys.argv.pop())
-"""
 _LOOK_EVERY_S = 0.5
 _MOST_LOOKS = 512
 # A Ctrl-C at the terminal reaches the child too; one sent to us alone has to be passed on.
@@ -69,19 +60,20 @@ class Outcome:
         return self.ended.exit_code or 0
 
 
-def supervise(assignment: Assignment, on_look: Callable[[], None] = lambda: None) -> Outcome:
-    """Run the program to its end, whatever that is; `on_look` is called twice a second."""
+def supervise(
+    child: "subprocess.Popen[bytes]", recording: str, on_look: Callable[[], None]
+) -> Outcome:
+    """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
+    waiting = _Waiting(child)
     kills_before = _oom_kills()
     began_s = time.perf_counter()
-    child = subprocess.Popen(_command(assignment))  # noqa: S603 - the user's own program
-    waiting = _Waiting(child)
     outside = Outside(child.pid)
     while not waiting.is_over(outside.every_s):
         outside.look(time.perf_counter() - began_s)
         on_look()
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
     records: list[Record] = [*outside.looks, ended]
-    problem = append_after_end(assignment.recording, records)
+    problem = append_after_end(recording, records)
     return Outcome(ended, (problem,) if problem else ())
 
 
@@ -129,12 +121,7 @@ class _Waiting:
 
 def _say(text: str) -> None:
     if sys.stderr.isatty():
-        print(f"\nlowwater: {text}", file=sys.stderr)
-
-
-def _command(assignment: Assignment) -> list[str]:
-    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001
-    return [sys.executable, *flags, "-c", _BOOT, assignment.to_text()]
+        sys.stderr.write(f"\nlowwater: {text}\n")
 
 
 def _ended(returncode: int, elapsed_s: float, kills_before: int | None) -> Ended:

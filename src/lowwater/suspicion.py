@@ -5,6 +5,7 @@ A rising one is, now and then: what falls was waiting for the collector, what st
 """
 
 from collections import deque
+from itertools import pairwise
 
 # Below this a rise is the noise of malloc's caches and of Python's own bookkeeping.
 LEAST_RISE_BYTES = 512 * 1024
@@ -84,5 +85,5 @@ def _climbs(marks: tuple[int, ...], rises: int, least_bytes: int) -> bool:
     total = recent[-1] - recent[0] if len(recent) > rises else 0
     if total < least_bytes:
         return False
-    steps = (high - low for low, high in zip(recent, recent[1:], strict=False))
+    steps = (high - low for low, high in pairwise(recent))
     return min(steps) * rises * 4 >= total

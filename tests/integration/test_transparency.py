@@ -181,11 +181,11 @@ def test_modules_that_shadow_ours_are_the_programs_own(programs):
 def test_no_file_is_left_behind(programs):
     programs.write("mine.py", MINE)
     programs.write("train.py", "import mine\nfor i in range(3):\n    mine.helper(5, i)\n")
-    before = {path for path in programs.folder.rglob("*")}
+    before = set(programs.folder.rglob("*"))
     done = programs.lowwater("run", "train.py")
 
     assert done.returncode == 0
-    assert {path for path in programs.folder.rglob("*")} == before
+    assert set(programs.folder.rglob("*")) == before
 
 
 def test_the_programs_stdout_is_its_own_and_the_report_goes_to_stderr(programs):

@@ -177,10 +177,29 @@ def test_gpu_is_seen_by_its_device_file(machine):
 
 def test_setting_that_is_absent_says_what_happens_without_it(machine):
     unset = section("frameworks", machine())
-    setting = section("frameworks", machine(environ={"TF_CPU_ALLOCATOR_USE_BFC": "1"}))
+    setting = section("frameworks", machine(environ={"TF_GPU_ALLOCATOR": "cuda_malloc_async"}))
 
-    assert unset["TF_CPU_ALLOCATOR_USE_BFC"] == "not set: host tensors come from malloc"
-    assert setting["TF_CPU_ALLOCATOR_USE_BFC"] == "1"
+    assert unset["TF_GPU_ALLOCATOR"] == "not set: TensorFlow's own pool (BFC)"
+    assert setting["TF_GPU_ALLOCATOR"] == "cuda_malloc_async"
+
+
+@pytest.mark.parametrize(
+    ("environ", "flags", "answer"),
+    [
+        ({}, "fpu avx2 avx512_vnni", "from 256 KiB on TensorFlow's pool"),
+        ({}, "fpu avx2", "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"),
+        ({"TF_ENABLE_ONEDNN_OPTS": "0"}, "avx512_vnni", "malloc (TF_ENABLE_ONEDNN_OPTS"),
+        ({"TF_CPU_ALLOCATOR_USE_BFC": "1"}, "fpu", "TensorFlow's pool (TF_CPU_ALLOCATOR_USE_BFC)"),
+    ],
+)
+def test_who_allocates_host_tensors_depends_on_the_processor(machine, environ, flags, answer):
+    (machine.root / "proc/cpuinfo").write_text(f"flags\t\t: {flags}\n")
+
+    assert section("frameworks", machine(environ=environ))["host tensors"].startswith(answer)
+
+
+def test_an_unknown_processor_is_not_guessed_at(machine):
+    assert isinstance(section("frameworks", machine())["host tensors"], NotMeasured)
 
 
 # Limits

@@ -1,5 +1,6 @@
 """Collections are for rising runs only."""
 
+import itertools
 import random
 
 from lowwater.suspicion import Suspicion
@@ -48,7 +49,7 @@ def test_a_steady_rise_is_collected_at_spread_out_boundaries():
     assert at[0] <= 5
     assert 5 <= len(at) <= 12
     assert at[-1] >= 40
-    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(at)]
     assert gaps == sorted(gaps)
 
 

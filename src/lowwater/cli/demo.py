@@ -10,7 +10,8 @@ import click
 from lowwater.assignment import Assignment
 from lowwater.cli._output import print_diagnosis
 from lowwater.errors import UsageError
-from lowwater.session import recording_at, watch
+from lowwater.launch import launch, recording_at
+from lowwater.session import watch
 
 
 @click.command()
@@ -25,8 +26,8 @@ def command(*, mended: bool) -> None:
     # TensorFlow greets with several lines about the processor; here they are in the way.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with as_file(files("lowwater.demo") / name) as script, recording_at(None) as recording:
-        assignment = Assignment(str(script), [], is_module=False, recording=recording)
-        diagnosis, outcome = watch(assignment, sys.stderr)
+        child = launch(Assignment(str(script), [], is_module=False, recording=recording))
+        diagnosis, outcome = watch(child, recording, sys.stderr)
     click.echo()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 
 from lowwater.assignment import Assignment
-from lowwater.cli._output import print_diagnosis, write_text
 from lowwater.errors import UsageError
-from lowwater.session import recording_at, watch
+from lowwater.launch import launch, recording_at
 
 FINDINGS = 3
 
@@ -41,8 +40,12 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     check_module(script) if is_module else check_script(script)
     with recording_at(record) as recording:
-        assignment = Assignment(script, list(arguments), is_module, recording)
-        diagnosis, outcome = watch(assignment, None if quiet else sys.stderr)
+        child = launch(Assignment(script, list(arguments), is_module, recording))
+        # The program is on its way: what we import from here on costs the user no time.
+        from lowwater.cli._output import print_diagnosis, write_text
+        from lowwater.session import watch
+
+        diagnosis, outcome = watch(child, recording, None if quiet else sys.stderr)
     if not quiet:
         print_diagnosis(diagnosis, sys.stderr)
     if json_file:

@@ -13,9 +13,11 @@ UNSET: Mapping[str, str] = {
     "TF_FORCE_GPU_ALLOW_GROWTH": "not set: the program decides; by default TensorFlow takes "
     "nearly the whole of each GPU at its first use",
     "TF_GPU_ALLOCATOR": "not set: TensorFlow's own pool (BFC)",
-    "TF_CPU_ALLOCATOR_USE_BFC": "not set: host tensors come from malloc",
     "TF_USE_LEGACY_KERAS": "not set: tf.keras is Keras 3",
 }
+
+# With one of these TensorFlow turns oneDNN on by itself, and with it a pool for large tensors.
+ONEDNN_BY_DEFAULT = ("avx512_vnni", "avx_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
 
 
 def _keras_backend(around: Surroundings) -> Fact:
@@ -47,6 +49,22 @@ def _nvml(_: Surroundings) -> Fact:
     return "library found"
 
 
+def _host_tensors(around: Surroundings) -> Fact:
+    """Who allocates tensors on the CPU: malloc, or a pool that gives nothing back."""
+    if around.environ.get("TF_CPU_ALLOCATOR_USE_BFC", "").lower() in ("1", "true"):
+        return "TensorFlow's pool (TF_CPU_ALLOCATOR_USE_BFC)"
+    if around.environ.get("TF_ENABLE_ONEDNN_OPTS", "").lower() in ("0", "false"):
+        return "malloc (TF_ENABLE_ONEDNN_OPTS turns oneDNN off)"
+    try:
+        flags = (around.root / "proc/cpuinfo").read_text(encoding="utf-8").split()
+    except OSError as error:
+        return NotMeasured(f"/proc/cpuinfo: {error.strerror}")
+    reason = next((flag for flag in ONEDNN_BY_DEFAULT if flag in flags), None)
+    if reason is None:
+        return "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"
+    return f"from 256 KiB on TensorFlow's pool, for oneDNN is on here ({reason}); malloc below"
+
+
 def _setting(name: str) -> Source:
     return lambda around: around.environ.get(name) or UNSET[name]
 
@@ -55,5 +73,6 @@ FRAMEWORKS: Mapping[str, Source] = {
     "gpus": _gpus,
     "nvml": _nvml,
     "backend": _keras_backend,
+    "host tensors": _host_tensors,
     **{name: _setting(name) for name in UNSET},
 }

@@ -74,12 +74,14 @@ def _act_after(loader: Any, action: Action) -> None:  # noqa: ANN401 - any loade
 class TickingLoader(SourceFileLoader):
     """Loads a module of the user's with ticks in its loops."""
 
-    def __init__(self, fullname: str, path: str, add_ticks: Callable[[bytes, str], CodeType]):
+    def __init__(
+        self, fullname: str, path: str, add_ticks: Callable[[bytes, str], CodeType]
+    ) -> None:
         """Load `path`, compiled by `add_ticks`."""
         super().__init__(fullname, path)
         self._add_ticks = add_ticks
 
-    def path_stats(self, path: str) -> Any:  # noqa: ANN401 - the base class's protocol
+    def path_stats(self, path: str) -> Any:  # noqa: ANN401, ARG002 - the base class's protocol
         """Refuse, which keeps `__pycache__` out of it: cached code has no ticks, ours no cache."""
         raise OSError
 

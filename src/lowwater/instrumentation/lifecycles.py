@@ -41,7 +41,7 @@ class Lives:
     def _is_part(self) -> bool:
         """Whether this is being made inside another one: the inner model of a Sequential."""
         frame = sys._getframe(2)  # noqa: SLF001 - the public way costs milliseconds
-        callers = []
+        callers: list[CodeType] = []
         while frame.f_back is not None and len(callers) < _NEAR:
             frame = frame.f_back
             callers.append(frame.f_code)

@@ -132,7 +132,7 @@ def _is_generator(function: ast.FunctionDef) -> bool:
 
 
 def _imports_numba(tree: ast.Module) -> bool:
-    """Numba compiles any function it is given from its bytecode, where a tick would be in the way."""
+    """Numba compiles whatever it is given from its bytecode, where a tick is in the way."""
     names = (
         alias.name if isinstance(node, ast.Import) else node.module or ""
         for node in ast.walk(tree)

@@ -1,6 +1,7 @@
 """Runs the user's program as `__main__`, as the interpreter itself would."""
 
 import builtins
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -21,10 +22,8 @@ def run_script(path: str, arguments: list[str], add_ticks: AddTicks) -> None:
     source = SourceFileLoader("__main__", filename).get_data(filename)
     # Once as it is, for its errors and warnings; then once more with ticks.
     code = compile(source, filename, "exec", dont_inherit=True)
-    try:
+    with contextlib.suppress(Exception):  # `add_ticks` has noted it; the program has to run
         code = add_ticks(source, filename)
-    except Exception:  # noqa: BLE001 - `add_ticks` has noted it; the program has to run
-        pass
     exec(code, main.__dict__)  # noqa: S102 - running the user's program is the purpose
 
 

@@ -15,7 +15,9 @@ class CgroupProbe:
 
     name = "cgroup"
 
-    def __init__(self, root: Path = Path("/sys/fs/cgroup"), self_path: str = "/proc/self/cgroup"):
+    def __init__(
+        self, root: Path = Path("/sys/fs/cgroup"), self_path: str = "/proc/self/cgroup"
+    ) -> None:
         """Find the group's folder; a test may point at folders of its own."""
         self._root = root
         self._self_path = self_path

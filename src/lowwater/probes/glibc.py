@@ -27,7 +27,7 @@ class _DlInfo(ctypes.Structure):
 
 
 def malloc_library() -> str | None:
-    """The file that `malloc` resolves to in this process: `libc.so.6`, `libjemalloc.so.2` …"""
+    """The file that `malloc` resolves to in this process, `libc.so.6` for example."""
     try:
         process = ctypes.CDLL(None)
         info = _DlInfo()
@@ -51,7 +51,7 @@ def find_mallinfo2() -> Callable[[], _MallInfo2] | NotMeasured:
     except AttributeError:
         return NotMeasured("this glibc has no mallinfo2 (it came with 2.33)")
     mallinfo2.restype = _MallInfo2
-    return mallinfo2  # type: ignore[no-any-return]  # ctypes functions are Any
+    return mallinfo2
 
 
 class GlibcProbe:

@@ -33,10 +33,8 @@ def load(path: str | Path) -> Timeline:
 
 def end_of_whole_frames(data: bytes, source: str) -> int:
     """The offset behind the last whole frame: where more may be appended."""
-    end = min(len(data), len(MAGIC))
-    for _, end in whole_frames(data, source):  # noqa: B007 - the last one counts
-        pass
-    return end
+    ends = (end for _, end in whole_frames(data, source))
+    return max(ends, default=min(len(data), len(MAGIC)))
 
 
 class Follower:
@@ -45,8 +43,7 @@ class Follower:
     def __init__(self, path: str) -> None:
         """Follow the file at `path`, from its beginning; it need not exist yet."""
         self._path = path
-        self._offset = 0
-        self._rest = b""
+        self._offset = len(MAGIC)
 
     def new_records(self) -> Iterator[records.Record]:
         """All records that became whole since the last call."""
@@ -56,13 +53,10 @@ class Follower:
                 fresh = file.read()
         except OSError:
             return
-        self._offset += len(fresh)
-        data, end = self._rest + fresh, 0
-        if self._offset == len(data):  # the very beginning of the file
-            end = len(MAGIC)
-        for payload, end in whole_frames(data, self._path, start=end):
+        read_from = self._offset
+        for payload, end in whole_frames(fresh, self._path, start=0):
+            self._offset = read_from + end
             yield from _decoded([payload], self._path)
-        self._rest = data[end:] if self._offset > len(MAGIC) else data
 
 
 def _decoded(payloads: Iterable[bytes], source: str) -> Iterator[records.Record]:
@@ -99,7 +93,7 @@ class Fold:
         self.notes: list[Note] = []
         self.ending: Ending | None = None
 
-    def add(self, record: records.Record) -> None:
+    def add(self, record: records.Record) -> None:  # noqa: C901 - one case per record
         """Take one record, in the order of the file."""
         match record:
             case records.Sampled():

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 
-class _Record(msgspec.Struct, array_like=True, frozen=True, gc=False):
+class _Record(msgspec.Struct, array_like=True, gc=False):
     """Arrays, not maps: a million boundaries have to stay small."""
 
 

@@ -27,7 +27,7 @@ _MOST_TO_ASK_FOR = 200
 
 def is_worth_a_word(slope: float, rounds: float) -> bool:
     """Whether growth at this rate would matter, if it is one."""
-    return slope >= MATERIAL_PER_ROUND or slope * rounds >= MATERIAL_TOTAL
+    return slope >= SMALLEST_LEAK_PER_ROUND or slope * rounds >= MATERIAL_TOTAL
 
 
 def is_material(growth: Trend, rounds: float) -> bool:

@@ -10,6 +10,8 @@ from lowwater.verdict.trend import Floats
 
 # Samples of this unit are taken by the clock, at no particular point of the program.
 CLOCK_UNIT = "time"
+# The clock strikes at any point of a round, so its samples scatter more.
+FEWEST_CLOCK_SAMPLES = 20
 # More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
 _MOST_MARKS = 400
 # A stretch of clock samples must be this long to hope that its lowest one met a low point.

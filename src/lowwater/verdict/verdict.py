@@ -1,6 +1,6 @@
-"""From the low-water marks of one unit to a verdict with its reason."""
+"""One verdict per unit, and the one that the report leads with."""
 
-import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,37 +8,23 @@ from lowwater import gauges
 from lowwater.model import Kind, Timeline, Unit, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
-from lowwater.verdict.garbage import Says, Testimony, ask_collections
-from lowwater.verdict.growth import (
-    ENOUGH_ROUNDS,
-    FEWEST_ROUNDS,
-    MATERIAL_IN_FEW_ROUNDS,
-    is_enough,
-    is_material,
-    rounds_to_certainty,
-)
-from lowwater.verdict.jumps import Jumps, despiked, find_jumps, sawtooth_lows, without_jumps
-from lowwater.verdict.kept import explain, is_noticeable
-from lowwater.verdict.series import CLOCK_UNIT, Case, Series, open_case
-from lowwater.verdict.shape import Form, Shape, read_shape, rises
-from lowwater.verdict.trend import Trend, trend
+from lowwater.verdict.marks import judge_case
+from lowwater.verdict.series import CLOCK_UNIT, Series, open_case
+from lowwater.verdict.shape import rises
 
-_FEWEST_MARKS = 5
-# The clock strikes at any point of a round, so its samples scatter more.
-_FEWEST_CLOCK_SAMPLES = 20
-# A ramp that began late must last this long before it is more than a last phase of the program.
-_LATE_ROUNDS = 6
-_LATE_SHARE = 1 / 3
-# So many rounds after a jump show that it was a single one.
-_ROUNDS_AFTER_A_JUMP = 3
-_RECURRING_JUMPS = 3
-# Jumps that make up this share of the rise are a pool that grows: its resident part tells how.
-_JUMP_SHARE = 0.25
-# Lows that vary by less than this share of the falls are one level.
-_SAME_LEVEL = 0.35
-_LOWS_FOR_A_LINE = 4
-_FREED_WORTH_A_WORD = 4 << 20
-_MORE_ROUNDS = 4
+# A coarser unit speaks for a finer one if it was there for most of the finer one's time.
+_COVERS = 0.8
+# A verdict speaks for the run if its unit was there for half of it.
+_SPEAKS_FOR_THE_RUN = 0.5
+# Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
+_ROOM = 0.5
+_FEWEST_OUTSIDE = 10
+_KERAS_UNITS = frozenset(
+    {"fit", "epoch", "evaluate", "predict", "train_on_batch", "model", "session"}
+)
+# Of units with equally many rounds, the one that the user thinks in.
+_FAMILIAR = ("epoch", "iteration", "fit", "model", "session", "evaluate", "predict")
+_ADVICE = 'mark its round trips with lowwater.boundary("episode")'
 
 # Of several places the worst is told, a leak before all.
 _SEVERITY = (
@@ -53,251 +39,155 @@ _SEVERITY = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A verdict, its unit, and when the unit was active."""
+
+    verdict: Verdict
+    unit: Unit
+    start_s: float
+    end_s: float
+
+    @property
+    def span_s(self) -> float:
+        return self.end_s - self.start_s
+
+    @property
+    def acquits(self) -> bool:
+        return self.verdict.is_leak is False
+
+    def share_of(self, other: "_Heard") -> float:
+        """Which share of the other's time this one was there."""
+        both = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
+        return max(both, 0.0) / other.span_s if other.span_s > 0 else 1.0
+
+
+def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
+    """The leading verdict, and one per unit in the order of the timeline."""
+    first = [_hear(timeline, unit) for unit in timeline.units]
+    heard = [replace(one, verdict=_reconsidered(one, first)) for one in first]
+    return _leading(timeline, heard), tuple(one.verdict for one in heard)
+
+
 def judge_unit(timeline: Timeline, unit: Unit) -> Verdict:
-    """The verdict on one unit: that of its worst place."""
-    seen = dict.fromkeys(p for s in timeline.of(unit) for p in gauges.places(s.gauges))
-    verdicts = [judge_case(open_case(timeline, unit, place)) for place in seen]
+    """The verdict on one unit alone: that of its worst place."""
+    places = dict.fromkeys(p for s in timeline.of(unit) for p in gauges.places(s.gauges))
+    verdicts = [judge_case(open_case(timeline, unit, place)) for place in places]
     if not verdicts:
         return Verdict(Kind.INCONCLUSIVE, f"no {words.many(unit)} were measured", unit)
-    return min(
-        verdicts,
-        key=lambda one: (_SEVERITY.index(one.kind), -(one.growth_bytes_per_unit or 0)),
+    return min(verdicts, key=_severity)
+
+
+def _severity(verdict: Verdict) -> tuple[int, int]:
+    return _SEVERITY.index(verdict.kind), -(verdict.growth_bytes_per_unit or 0)
+
+
+def _hear(timeline: Timeline, unit: Unit) -> _Heard:
+    times = sorted(sample.elapsed_s for sample in timeline.of(unit)) or [0.0]
+    # The first sample ends the first round, so the unit began about a round earlier.
+    round_s = (times[-1] - times[0]) / max(len(times) - 1, 1)
+    return _Heard(judge_unit(timeline, unit), unit, max(0.0, times[0] - round_s), times[-1])
+
+
+def _reconsidered(one: _Heard, all_: list[_Heard]) -> Verdict:
+    """A unit's own verdict, unless others know better about its growth."""
+    if one.verdict.kind is not Kind.LEAK:
+        return one.verdict
+    for other in all_:
+        if _falls_back_within(one, other):
+            return _overruled(one, Kind.SAWTOOTH, f"fell back within each {words.one(other.unit)}")
+        if _was_over_before(one, other):
+            after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
+            return _overruled(one, Kind.CACHE, after)
+    return one.verdict
+
+
+def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:
+    if not coarse.acquits or coarse.unit.name == CLOCK_UNIT:
+        return False
+    if coarse.verdict.units_seen >= fine.verdict.units_seen or coarse.verdict.place != (
+        fine.verdict.place
+    ):
+        return False
+    return coarse.share_of(fine) >= _COVERS and not _has_room(coarse.verdict, fine.verdict)
+
+
+def _has_room(coarse: Verdict, fine: Verdict) -> bool:
+    """Whether the fine unit's growth could hide in the coarse one's noise."""
+    if coarse.kind not in (Kind.FLAT, Kind.RESERVED, Kind.FRAGMENTED):
+        return False
+    most = coarse.interval_bytes[1] if coarse.interval_bytes else 0
+    grown = (fine.growth_bytes_per_unit or 0) * fine.units_seen
+    return most * coarse.units_seen >= _ROOM * grown
+
+
+def _was_over_before(early: _Heard, later: _Heard) -> bool:
+    """Whether this unit had ended when a later, longer or only then training part began."""
+    if not later.acquits or later.unit.name == CLOCK_UNIT or later.start_s < early.end_s:
+        return False
+    is_loading = early.unit.name not in _KERAS_UNITS and later.unit.name in _KERAS_UNITS
+    return is_loading or later.span_s >= early.span_s
+
+
+def _overruled(one: _Heard, kind: Kind, but: str) -> Verdict:
+    found = one.verdict
+    grown = format_bytes(found.growth_bytes_per_unit or 0)
+    memory = words.memory_of(found.place)
+    because = f"{memory} rose by {grown} per {words.one(one.unit)}, but {but}"
+    return replace(found, kind=kind, because=because)
+
+
+def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
+    by_rounds = sorted((one for one in heard if one.verdict.units_seen), key=_coarseness)
+    aligned = [one for one in by_rounds if one.unit.name != CLOCK_UNIT]
+    leaks = [one for one in aligned if one.verdict.kind is Kind.LEAK]
+    if leaks:
+        return leaks[0].verdict
+    if told := _acquittal(aligned):
+        return told
+    conclusive = [one for one in by_rounds if one.verdict.kind is not Kind.INCONCLUSIVE]
+    if conclusive:
+        return conclusive[-1].verdict
+    return _nearest(by_rounds) or _from_outside(timeline)
+
+
+def _coarseness(one: _Heard) -> tuple[int, int]:
+    known = one.unit.name in _FAMILIAR
+    return one.verdict.units_seen, _FAMILIAR.index(one.unit.name) if known else -1
+
+
+def _acquittal(aligned: list[_Heard]) -> Verdict | None:
+    """The coarsest verdict of those that speak for most of the run."""
+    acquitting = [one for one in aligned if one.acquits]
+    longest = max((one.span_s for one in aligned), default=0.0)
+    broad = [one for one in acquitting if one.span_s >= _SPEAKS_FOR_THE_RUN * longest]
+    most = max((one.span_s for one in broad), default=0.0)
+    return next((one.verdict for one in broad if one.span_s >= _COVERS * most), None)
+
+
+def _nearest(by_rounds: list[_Heard]) -> Verdict | None:
+    """Of verdicts that cannot tell, the one with the most rounds seen."""
+    return max(by_rounds, key=lambda one: one.verdict.units_seen).verdict if by_rounds else None
+
+
+def _from_outside(timeline: Timeline) -> Verdict:
+    """All there is to say of a program that never came to a boundary."""
+    seen = timeline.outside
+    series = Series(
+        np.array([one.elapsed_s for one in seen], dtype=np.float64),
+        np.array([one.anon_bytes for one in seen], dtype=np.float64),
     )
-
-
-def judge_case(case: Case) -> Verdict:
-    """The verdict on one unit at one place."""
-    if _has_too_few(case):
-        return _too_few(case)
-    heard = ask_collections(case)
-    if heard.says is Says.BOTH and heard.live is not None:
-        return _live_leak(case, heard, heard.live)
-    seen = _judge_marks(case)
-    if heard.says is Says.GARBAGE and _is_sawtooth(seen, heard):
-        return _garbage(case, heard)
-    if seen.kind is Kind.LEAK and heard.says is Says.UNSURE:
-        return _partly_garbage(case, heard)
-    if seen.kind is Kind.LEAK and case.is_resident:
-        return _foreign_allocator(case)
-    return seen
-
-
-def _has_too_few(case: Case) -> bool:
-    if case.unit.name == CLOCK_UNIT and len(case.samples) < _FEWEST_CLOCK_SAMPLES:
-        return True
-    return len(case.marks) < _FEWEST_MARKS
-
-
-def _judge_marks(case: Case) -> Verdict:
-    """What the marks alone say, as if the collector had not been asked."""
-    steady = Series(case.steady.x, despiked(case.steady.y))
-    lows = sawtooth_lows(steady.y)
-    if len(lows) >= 2:
-        return _sawtooth(case, Series(steady.x[list(lows)], steady.y[list(lows)]))
-    jumps = find_jumps(steady.x, steady.y)
-    form = read_shape(Series(steady.x, without_jumps(steady.y, jumps)))
-    if form.shape in (Shape.LINE, Shape.LATE) and rises(form.present):
-        return _rising(case, form, jumps)
-    if form.shape is Shape.LATE or form.shape is Shape.SLOWING or form.shape is Shape.FELL:
-        return _unfinished(case, form)
-    return _settled(case, form, jumps)
-
-
-def _rising(case: Case, form: Form, jumps: Jumps) -> Verdict:
-    growth = trend(form.present.x, form.present.y)
-    if not is_material(growth, form.present.span):
-        return _settled(case, form, jumps)
-    if form.shape is Shape.LATE and _late_rounds_missing(case, form) > 0:
-        return _unfinished(case, form)
-    if not is_enough(form.present, growth, case.rounds):
-        return _needs(case, growth, ENOUGH_ROUNDS - case.rounds)
-    pool = _resident_growth(case) if jumps.total > _JUMP_SHARE * np.ptp(case.steady.y) else None
-    return _leak(case, form, pool or growth)
-
-
-def _late_rounds_missing(case: Case, form: Form) -> int:
-    enough = max(_LATE_ROUNDS, math.ceil(_LATE_SHARE * case.steady.span))
-    return enough - round(form.present.span)
-
-
-def _resident_growth(case: Case) -> Trend | None:
-    """The trend of resident bytes that malloc does not hold free, if they rise in a line.
-
-    A pool takes its memory in ever larger regions, long before it is used: bytes in use then
-    rise by rare jumps. What the program touched of them is resident, and rises evenly.
-    """
-    anon, free = case.gauge(gauges.RSS_ANON), case.gauge(gauges.HEAP_FREE)
-    if len(anon) != len(free) or len(anon) < _FEWEST_MARKS:
-        return None
-    touched = Series(anon.x, anon.y - free.y)
-    growth = trend(touched.x, touched.y)
-    is_line = read_shape(touched).shape is Shape.LINE and is_material(growth, touched.span)
-    return growth if is_line else None
-
-
-def _settled(case: Case, form: Form, jumps: Jumps) -> Verdict:
-    growth = trend(case.steady.x, case.steady.y)
-    if len(jumps.after) >= _RECURRING_JUMPS:
-        return _recurring(case, form, jumps, growth)
-    if _jumped_lately(case, form, jumps):
-        return _needs(case, growth, _ROUNDS_AFTER_A_JUMP, "it jumped in one of the last rounds")
-    is_short = case.rounds < ENOUGH_ROUNDS
-    if is_short and growth.high >= MATERIAL_IN_FEW_ROUNDS and form.shape is Shape.FLAT:
-        return _needs(case, growth, ENOUGH_ROUNDS - case.rounds)
-    account = explain(case)
-    return _verdict(case, account.kind, account.because, growth)
-
-
-def _jumped_lately(case: Case, form: Form, jumps: Jumps) -> bool:
-    count = len(case.steady)
-    late = [e for i, e in zip(jumps.after, jumps.excess, strict=True) if count - i - 1 < 3]
-    if form.shape is Shape.STEP and len(form.present) < _ROUNDS_AFTER_A_JUMP:
-        late.append(float(form.present.y[-1] - case.steady.y[0]))
-    return any(is_noticeable(jump, float(case.steady.y[-1])) for jump in late)
-
-
-def _recurring(case: Case, form: Form, jumps: Jumps, growth: Trend) -> Verdict:
-    """Level between jumps that keep coming: a leak only if what is resident rises evenly."""
-    resident = _resident_growth(case)
-    quiet = case.steady.x[-1] - case.steady.x[jumps.after[-1]]
-    gaps = np.diff(case.steady.x[list(jumps.after)])
-    if quiet > 2 * gaps.max() or not is_material(growth, case.steady.span):
-        account = explain(case)
-        return _verdict(case, account.kind, account.because, growth)
-    if resident is not None and case.rounds >= ENOUGH_ROUNDS:
-        return _leak(case, form, resident)
-    return _needs(case, growth, math.ceil(gaps.max()), "it rises by jumps that keep coming")
-
-
-def _sawtooth(case: Case, lows: Series) -> Verdict:
-    growth = trend(lows.x, lows.y)
-    fall = float(np.ptp(case.steady.y))
-    if np.ptp(lows.y) <= _SAME_LEVEL * fall or not is_material(growth, lows.span):
+    if not seen:
+        return Verdict(Kind.INCONCLUSIVE, f"nothing was measured: {_ADVICE}")
+    grown = float(series.y[-1] - series.y[0])
+    if len(series) >= _FEWEST_OUTSIDE and not rises(series.skip(2)):
         because = (
-            f"{_subject(case)} rises and falls back {len(lows)} times to about "
-            f"{format_bytes(float(np.median(lows.y)))}: it is freed in batches"
+            f"no round trip was seen, but resident memory did not keep growing over "
+            f"{len(series)} samples from outside"
         )
-        return _verdict(case, Kind.SAWTOOTH, because, growth)
-    if len(lows) >= _LOWS_FOR_A_LINE and (np.diff(lows.y) > 0).all():
-        because = (
-            f"{_subject(case)} falls back now and then, but even its lowest points rise, "
-            f"by {format_bytes(growth.slope)} per {words.one(case.unit)} ({words.between(growth)})"
-        )
-        return _verdict(case, Kind.LEAK, because, growth)
-    return _needs(case, growth, case.rounds, "it falls back now and then, and not to one level")
-
-
-def _is_sawtooth(seen: Verdict, heard: Testimony) -> bool:
-    if seen.kind in (Kind.LEAK, Kind.INCONCLUSIVE, Kind.CACHE, Kind.SAWTOOTH):
-        return True
-    return seen.kind in (Kind.FLAT, Kind.WARM_UP) and heard.freed_bytes >= _FREED_WORTH_A_WORD
-
-
-def _garbage(case: Case, heard: Testimony) -> Verdict:
+        return Verdict(Kind.FLAT, because)
     because = (
-        f"{_subject(case)} waits for the garbage collector: a collection gave back "
-        f"{format_bytes(heard.freed_bytes)}, and what is left does not grow"
+        f"no round trip was seen: resident memory changed by {format_bytes(grown)}, which may be "
+        f"loading or growth; {_ADVICE} to tell"
     )
-    return _verdict(case, Kind.SAWTOOTH, because, heard.live)
-
-
-def _partly_garbage(case: Case, heard: Testimony) -> Verdict:
-    growth = heard.live or trend(case.steady.x, case.steady.y)
-    why = f"a collection gave back {format_bytes(heard.freed_bytes)} of the rise, not all of it"
-    return _needs(case, growth, _MORE_ROUNDS, why)
-
-
-def _live_leak(case: Case, heard: Testimony, live: Trend) -> Verdict:
-    is_short = case.rounds < ENOUGH_ROUNDS
-    if is_short and (case.rounds < FEWEST_ROUNDS or live.slope < MATERIAL_IN_FEW_ROUNDS):
-        return _needs(case, live, ENOUGH_ROUNDS - case.rounds)
-    because = (
-        f"{_subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
-        f"({words.between(live)}) after each of {heard.count} garbage collections, "
-        f"which gave back {format_bytes(heard.freed_bytes)} each"
-    )
-    return _verdict(case, Kind.LEAK, because, live)
-
-
-def _foreign_allocator(case: Case) -> Verdict:
-    growth = trend(case.steady.x, case.steady.y)
-    because = (
-        f"resident memory rose by {format_bytes(growth.slope)} per {words.one(case.unit)}, but "
-        f"the bytes in use cannot be read from this malloc, so it may keep free memory: "
-        f"run without the preloaded allocator"
-    )
-    return _verdict(case, Kind.INCONCLUSIVE, because, growth)
-
-
-def _unfinished(case: Case, form: Form) -> Verdict:
-    """A rise that began late, slows down or fell back: not a leak yet, and not over."""
-    growth = trend(form.present.x, form.present.y)
-    if not is_material(growth, form.present.span):
-        return _settled(case, form, Jumps((), ()))
-    if form.shape is Shape.LATE:
-        began = f"it began to rise only at {words.one(case.unit)} {form.present.x[0]:.0f}"
-        return _needs(case, growth, _late_rounds_missing(case, form), began)
-    why = "its growth slows down" if form.shape is Shape.SLOWING else "it fell back once"
-    return _needs(case, growth, max(_LATE_ROUNDS, math.ceil(_LATE_SHARE * case.rounds)), why)
-
-
-def _leak(case: Case, form: Form, growth: Trend) -> Verdict:
-    return _verdict(case, Kind.LEAK, _leak_because(case, form, growth), growth)
-
-
-def _leak_because(case: Case, form: Form, growth: Trend) -> str:
-    rounds, per = case.steady, format_bytes(growth.slope)
-    rose = int((np.diff(case.marks.y)[case.warmup - 1 :] > 0).sum())
-    if form.shape is Shape.LATE:
-        since = f"{form.present.x[0]:.0f}"
-        when = f"has risen since {words.one(case.unit)} {since}, by {per} each"
-    elif rose >= 0.8 * len(rounds):
-        when = (
-            f"rose in {rose} of {len(rounds)} {words.many(case.unit)} after warm-up, by {per} each"
-        )
-    else:
-        when = (
-            f"rose by {per} per {words.one(case.unit)} over {len(rounds)} {words.many(case.unit)}"
-        )
-    return f"{_subject(case)} {when} ({words.between(growth)})"
-
-
-def _needs(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
-    """Not enough to tell: how many more rounds would do."""
-    more = max(more, 1, rounds_to_certainty(case.steady, growth.slope))
-    seen = words.counted(case.rounds, case.unit)
-    because = (
-        f"{_subject(case)} cannot be judged after {seen}{': ' + why if why else ''}; "
-        f"{more} more would tell"
-    )
-    return _verdict(case, Kind.INCONCLUSIVE, because, growth, more)
-
-
-def _too_few(case: Case) -> Verdict:
-    fewest = _FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else FEWEST_ROUNDS
-    more = max(1, fewest - case.rounds)
-    because = (
-        f"{words.counted(case.rounds, case.unit)} are too few to tell growth from warm-up; "
-        f"{more} more would tell"
-    )
-    return _verdict(case, Kind.INCONCLUSIVE, because, None, more)
-
-
-def _subject(case: Case) -> str:
-    return words.memory_of(case.place, is_resident=case.is_resident)
-
-
-def _verdict(
-    case: Case, kind: Kind, because: str, growth: Trend | None, more: int | None = None
-) -> Verdict:
-    known = growth is not None and math.isfinite(growth.low) and math.isfinite(growth.high)
-    return Verdict(
-        kind,
-        because,
-        case.unit,
-        case.rounds,
-        round(growth.slope) if growth is not None and known else None,
-        (round(growth.low), round(growth.high)) if growth is not None and known else None,
-        more,
-        case.place,
-    )
+    return Verdict(Kind.INCONCLUSIVE, because)

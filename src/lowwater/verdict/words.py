@@ -25,8 +25,11 @@ def many(unit: Unit) -> str:
     return f"{plural} of the loop at {unit.where}" if _is_loop(unit) else plural
 
 
-def counted(count: int, unit: Unit) -> str:
-    """A number of round trips: `1 epoch`, `3 epochs`."""
+def counted(count: int, unit: Unit, which: str = "") -> str:
+    """A number of round trips: `1 epoch`, `3 epochs`, `3 more epochs`."""
+    if which:
+        plural = _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]
+        return f"{count} {which} {one(unit) if count == 1 else plural}"
     return f"1 {one(unit)}" if count == 1 else f"{count} {many(unit)}"
 
 

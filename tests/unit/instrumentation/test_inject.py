@@ -63,9 +63,9 @@ def test_the_call_comes_before_every_return_and_at_the_end():
 
 def test_a_failing_call_is_not_counted_as_an_end():
     calls = []
-    with injected(innermost(Trainer.fit), lambda: calls.append(1), "end"):
-        with pytest.raises(RuntimeError):
-            Trainer(fail=True).fit(3)
+    placed = injected(innermost(Trainer.fit), lambda: calls.append(1), "end")
+    with placed, pytest.raises(RuntimeError):
+        Trainer(fail=True).fit(3)
 
     assert calls == []
 

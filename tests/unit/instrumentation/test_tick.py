@@ -101,7 +101,8 @@ def test_a_pickled_tick_becomes_a_harmless_call(listener):
 
 def test_a_function_with_ticks_can_be_sent_to_another_process(listener):
     namespace = {"__name__": "__main__"}
-    source = b"def work(n):\n    out = []\n    for i in range(n):\n        out.append(i)\n    return out\n"
+    source = b"def work(n):\n    out = []\n    for i in range(n):\n        out.append(i)\n"
+    source += b"    return out\n"
     exec(code_with_ticks(source, "job.py", lambda line: Passes(listener, "iteration")), namespace)
 
     sent = cloudpickle.dumps(namespace["work"])

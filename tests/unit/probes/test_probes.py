@@ -45,12 +45,14 @@ def test_malloc_counts_what_is_held_and_what_is_kept():
     before = probe.read().gauges
     held = [bytearray(100_000) for _ in range(500)]
     during = probe.read().gauges
+    topmost = held[-1]  # while this one lives, the heap cannot shrink
     del held
     after = probe.read().gauges
 
+    assert len(topmost) == 100_000
     assert in_use(during) - in_use(before) >= 500 * 100_000
     assert in_use(after) - in_use(before) < MIB
-    assert after[HEAP_FREE] >= before[HEAP_FREE]
+    assert after[HEAP_FREE] - before[HEAP_FREE] > 40 * MIB
 
 
 def test_a_preloaded_malloc_is_not_measured(monkeypatch):

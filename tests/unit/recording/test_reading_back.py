@@ -100,7 +100,7 @@ def test_a_future_format_asks_for_an_upgrade(recording):
     data[len(MAGIC) - 1] = 9
     recording.write_bytes(data)
 
-    with pytest.raises(UnreadableInput, match="newer Lowwater.*format 9.*upgrade"):
+    with pytest.raises(UnreadableInput, match=r"newer Lowwater.*format 9.*upgrade"):
         load(recording)
 
 

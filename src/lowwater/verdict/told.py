@@ -1,0 +1,140 @@
+"""Verdicts in words: each function gives one kind of answer on one case."""
+
+import math
+
+import numpy as np
+
+from lowwater.model import Kind, Verdict
+from lowwater.units import format_bytes
+from lowwater.verdict import words
+from lowwater.verdict.growth import FEWEST_ROUNDS, rounds_to_certainty
+from lowwater.verdict.kept import explain
+from lowwater.verdict.series import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case, Series
+from lowwater.verdict.trend import Trend, trend
+
+# "Rose in 10 of 10 epochs" convinces; "in 33 of 58" does not, though the slope may be certain.
+_NEARLY_ALL = 0.8
+
+
+def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
+    """Bytes in use rise, and go on rising; `since` is given when they began late."""
+    when = _late(case, growth, since) if since is not None else _throughout(case, growth)
+    return build(case, Kind.LEAK, f"{_subject(case)} {when} ({words.between(growth)})", growth)
+
+
+def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
+    """What the collector leaves behind rises."""
+    because = (
+        f"{_subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
+        f"({words.between(live)}), counting only what {len(case.collected.x)} garbage collections "
+        f"left behind; each gave back {format_bytes(freed_bytes)}"
+    )
+    return build(case, Kind.LEAK, because, live)
+
+
+def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
+    """It falls back, but never as low as before."""
+    because = (
+        f"{_subject(case)} falls back now and then, but even its lowest points rise, "
+        f"by {format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
+    )
+    return build(case, Kind.LEAK, because, lows)
+
+
+def sawtooth(case: Case, lows: Series) -> Verdict:
+    """It falls back by itself to one level."""
+    because = (
+        f"{_subject(case)} rises and falls: it came back {len(lows)} times to about "
+        f"{format_bytes(float(np.median(lows.y)))}"
+    )
+    return build(case, Kind.SAWTOOTH, because, trend(lows.x, lows.y))
+
+
+def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Verdict:
+    """The rise is garbage, as an experiment showed."""
+    because = (
+        f"{_subject(case)} waits for the garbage collector: a collection gave back "
+        f"{format_bytes(freed_bytes)}, and what it leaves behind does not grow"
+    )
+    return build(case, Kind.SAWTOOTH, because, live)
+
+
+def settled(case: Case) -> Verdict:
+    """No leak: what it is instead."""
+    account = explain(case)
+    return build(case, account.kind, account.because, trend(case.steady.x, case.steady.y))
+
+
+def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
+    """Not enough to tell, and how many more rounds would do."""
+    more = max(more, 1, rounds_to_certainty(case.steady, growth.slope))
+    reason = f": {why}" if why else ""
+    because = (
+        f"{_subject(case)} cannot be judged after {words.counted(case.rounds, case.unit)}{reason}; "
+        f"{words.counted(more, case.unit, 'more')} would tell"
+    )
+    return build(case, Kind.INCONCLUSIVE, because, growth, more)
+
+
+def too_few(case: Case) -> Verdict:
+    """Hardly begun."""
+    fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else FEWEST_ROUNDS
+    more = max(1, fewest - case.rounds)
+    because = (
+        f"only {words.counted(case.rounds, case.unit)}: too few to tell growth from warm-up; "
+        f"{words.counted(more, case.unit, 'more')} would tell"
+    )
+    return build(case, Kind.INCONCLUSIVE, because, None, more)
+
+
+def foreign_allocator(case: Case, growth: Trend) -> Verdict:
+    """Resident memory rises, and nobody knows how much of it is in use."""
+    because = (
+        f"resident memory rose by {format_bytes(growth.slope)} per {words.one(case.unit)}, but "
+        f"the bytes in use cannot be read from this malloc, which may keep free memory: "
+        f"run without the preloaded allocator to tell"
+    )
+    return build(case, Kind.INCONCLUSIVE, because, growth)
+
+
+def only_by_clock(case: Case, growth: Trend) -> Verdict:
+    """It has more than doubled, and no round trip shows whether it should have."""
+    because = (
+        f"{_subject(case)} rose by {format_bytes(growth.slope)} per second, which may be data "
+        f'being loaded: mark the round trips with lowwater.boundary("episode") to tell'
+    )
+    return build(case, Kind.INCONCLUSIVE, because, growth)
+
+
+def build(
+    case: Case, kind: Kind, because: str, growth: Trend | None, more: int | None = None
+) -> Verdict:
+    """A verdict on this case; growth that has no bounds is left out."""
+    known = growth if growth is not None and math.isfinite(growth.high - growth.low) else None
+    return Verdict(
+        kind,
+        because,
+        case.unit,
+        case.rounds,
+        round(known.slope) if known else None,
+        (round(known.low), round(known.high)) if known else None,
+        more,
+        case.place,
+    )
+
+
+def _throughout(case: Case, growth: Trend) -> str:
+    rounds, per = len(case.steady), format_bytes(growth.slope)
+    rose = int((np.diff(case.marks.y)[case.warmup - 1 :] > 0).sum())
+    if rose >= _NEARLY_ALL * rounds:
+        return f"rose in {rose} of {rounds} {words.many(case.unit)} after warm-up, by {per} each"
+    return f"rose by {per} per {words.one(case.unit)} over {rounds} {words.many(case.unit)}"
+
+
+def _late(case: Case, growth: Trend, since: float) -> str:
+    unit = words.one(case.unit)
+    return f"has risen since {unit} {since:.0f}, by {format_bytes(growth.slope)} per {unit}"
+
+
+def _subject(case: Case) -> str:
+    return words.memory_of(case.place, is_resident=case.is_resident)
