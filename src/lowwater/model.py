@@ -78,6 +78,16 @@ class OutsideSample:
 
 
 @dataclass(frozen=True, slots=True)
+class Footprint:
+    """What watching has cost the program."""
+
+    samples: int
+    sampling_s: float
+    collections: int
+    collecting_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How the program ended: its exit code, or the signal that killed it."""
 
@@ -99,6 +109,7 @@ class Timeline:
     outside: tuple[OutsideSample, ...] = ()
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    footprint: Footprint | None = None
     ending: Ending | None = None
 
     def of(self, unit: Unit) -> tuple[Sample, ...]:
@@ -194,4 +205,5 @@ class Diagnosis:
     ledger: Ledger = field(default_factory=Ledger)
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    footprint: Footprint | None = None
     ending: Ending | None = None

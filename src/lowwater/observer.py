@@ -14,6 +14,7 @@ from lowwater.recording.records import (
     Learned,
     Noted,
     Sampled,
+    Spent,
     UnitSeen,
     Unmeasured,
 )
@@ -36,15 +37,17 @@ class Pace:
     def __init__(self, now_s: float) -> None:
         """Begin with the whole credit."""
         self._since_s = now_s
-        self._spent_s = 0.0
+        self.spent_s = 0.0
+        self.samples = 0
 
     def allows(self, now_s: float) -> bool:
         """Whether one more sample is affordable now."""
-        return self._spent_s <= CREDIT_S + SHARE * (now_s - self._since_s)
+        return self.spent_s <= CREDIT_S + SHARE * (now_s - self._since_s)
 
     def spend(self, seconds: float) -> None:
         """Book what a sample has cost."""
-        self._spent_s += seconds
+        self.spent_s += seconds
+        self.samples += 1
 
 
 class Observer:
@@ -70,6 +73,8 @@ class Observer:
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
         self._last_sample_s = self._began_s
+        self._collections = 0
+        self._collecting_s = 0.0
         # Ticks may come from several threads; the one that finds the lock taken goes on.
         self._lock = threading.Lock()
         self.is_on = True
@@ -98,13 +103,16 @@ class Observer:
             return
         if ordinal == self._last_ordinals[unit_id] or not self._lock.acquire(blocking=False):
             return
+        collecting_s = self._collecting_s
         try:
             self._last_ordinals[unit_id] = ordinal
             self._sample(unit_id, ordinal, now_s)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
-            self._paces[unit_id].spend(self._clock() - now_s)
+            # A collection is not a sample's cost: it must not silence the unit that needed it.
+            took_s = self._clock() - now_s - (self._collecting_s - collecting_s)
+            self._paces[unit_id].spend(took_s)
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:
@@ -132,12 +140,21 @@ class Observer:
                 pending = slots.flush()
                 if pending is not None:
                     self._write(pending)
+            self._writer.append(self._footprint())
         self.abandon()
 
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""
         self.is_on = False
         self._writer.close()
+
+    def _footprint(self) -> Spent:
+        return Spent(
+            samples=sum(pace.samples for pace in self._paces),
+            sampling_us=round(sum(pace.spent_s for pace in self._paces) * 1e6),
+            collections=self._collections,
+            collecting_us=round(self._collecting_s * 1e6),
+        )
 
     def _sample(self, unit_id: int, ordinal: int, now_s: float) -> None:
         gauges = self._read()
@@ -163,8 +180,8 @@ class Observer:
             elapsed_us = self._elapsed_us(start_s)
             self._writer.append(Collected(unit_id, ordinal, elapsed_us, before_bytes, after_bytes))
         self._suspicion.collected(unit_id, after_bytes, start_s - self._began_s, took_s)
-        # A collection is not a sample's cost: it must not silence the unit that needed it.
-        self._paces[unit_id].spend(-took_s)
+        self._collections += 1
+        self._collecting_s += took_s
 
     def _read(self) -> dict[str, int]:
         gauges: dict[str, int] = {}

@@ -1,10 +1,10 @@
 """Puts the parts together: watch a program, judge its recording. Decides nothing itself."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from subprocess import Popen
 from typing import TextIO
 
 from lowwater.errors import UnreadableInput
@@ -14,7 +14,7 @@ from lowwater.supervisor import Outcome, supervise
 
 
 def watch(
-    child: "subprocess.Popen[bytes]", recording: str, progress_on: TextIO | None = None
+    child: Popen[bytes], recording: str, progress_on: TextIO | None = None
 ) -> tuple[Diagnosis, Outcome]:
     """Stay with a program that was launched, and judge what was seen, however it ended."""
     with _looking(recording, progress_on) as on_look:
@@ -39,6 +39,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         ledger=book(timeline, verdict.unit),
         notes=(*(note.text for note in timeline.notes), *notes),
         environment=timeline.environment,
+        footprint=timeline.footprint,
         ending=timeline.ending,
     )
 

@@ -3,12 +3,12 @@
 import re
 import resource
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
@@ -60,9 +60,7 @@ class Outcome:
         return self.ended.exit_code or 0
 
 
-def supervise(
-    child: "subprocess.Popen[bytes]", recording: str, on_look: Callable[[], None]
-) -> Outcome:
+def supervise(child: Popen[bytes], recording: str, on_look: Callable[[], None]) -> Outcome:
     """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
     waiting = _Waiting(child)
     kills_before = _oom_kills()
@@ -82,7 +80,7 @@ class _Waiting:
 
     _SIGNALS = frozenset({signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
-    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, child: Popen[bytes]) -> None:
         # After the child was started: it must not inherit the mask.
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, self._SIGNALS)
         self._child = child

@@ -76,11 +76,11 @@ class Run:
 
     def jumps(self, gauge: str = gauges.HEAP_USED, *, mib: float, at: int) -> "Run":
         """The gauge is higher by so much from round `at` on."""
-        return self._add(gauge, mib * (self._ordinals >= at))
+        return self._add(gauge, np.where(self._ordinals >= at, mib, 0.0))
 
     def spikes(self, gauge: str = gauges.HEAP_USED, *, mib: float, at: int) -> "Run":
         """The gauge is higher by so much in round `at` only."""
-        return self._add(gauge, mib * (self._ordinals == at))
+        return self._add(gauge, np.where(self._ordinals == at, mib, 0.0))
 
     def swings(self, gauge: str = gauges.HEAP_USED, *, mib: float, every: int) -> "Run":
         """A sawtooth: so much more in each round, and all of it gone in every so-many-th."""
@@ -113,7 +113,7 @@ class Run:
         return replace(self, has_start=True)
 
     def thinned(self) -> "Run":
-        """Of a long run only some rounds were kept: all of 128, then every 2nd, 4th, …"""
+        """Of a long run only some rounds were kept: the first 128, then every 2nd, every 4th."""
         return replace(self, is_thinned=True)
 
     def timeline(self) -> Timeline:
@@ -217,5 +217,5 @@ def _kept(run: Run) -> set[int]:
 
 
 def _every(ordinal: int) -> int:
-    """1 up to round 128, 2 up to 256, 4 up to 512, …"""
+    """How sparse the rounds are there: 1 up to round 128, 2 up to 256, 4 up to 512."""
     return 1 << max(0, (ordinal - 1).bit_length() - 7) if ordinal > 0 else 1

@@ -3,7 +3,9 @@
 import importlib.util
 import os
 import sys
-from importlib.resources import as_file, files
+import tempfile
+from importlib.resources import files
+from pathlib import Path
 
 import click
 
@@ -12,6 +14,9 @@ from lowwater.cli._output import print_diagnosis
 from lowwater.errors import UsageError
 from lowwater.launch import launch, recording_at
 from lowwater.session import watch
+
+# The part of the program that matters, shown before it runs.
+_FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
 
 
 @click.command()
@@ -22,15 +27,25 @@ def command(*, mended: bool) -> None:
         msg = "the demo trains a small Keras model, and Keras is not installed"
         raise UsageError(msg, advice="pip install 'lowwater[tensorflow]'")
     name = "mended.py" if mended else "leaking.py"
-    click.echo(f"$ lowwater run {name}      # a callback that looks at every epoch's predictions")
+    source = (files("lowwater.demo") / name).read_text(encoding="utf-8")
+    click.echo(_excerpt(source))
+    click.echo(f"$ lowwater run {name}")
     # TensorFlow greets with several lines about the processor; here they are in the way.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with as_file(files("lowwater.demo") / name) as script, recording_at(None) as recording:
-        child = launch(Assignment(str(script), [], is_module=False, recording=recording))
+    with tempfile.TemporaryDirectory() as folder, recording_at(None) as recording:
+        Path(folder, name).write_text(source, encoding="utf-8")
+        os.chdir(folder)
+        child = launch(Assignment(name, [], is_module=False, recording=recording))
         diagnosis, outcome = watch(child, recording, sys.stderr)
     click.echo()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:
-        click.echo("This was a demonstration. Its twin with one line changed does not leak:")
+        click.echo("\nThis was a demonstration. Its twin with one line changed does not leak:")
         click.echo("  lowwater demo --mended")
     sys.exit(outcome.exit_code)
+
+
+def _excerpt(source: str) -> str:
+    """The callback, without the rest of the script."""
+    lines = source[source.index(_FIRST_WORDS) : source.index(_LAST_WORDS)].rstrip().splitlines()
+    return "\n".join(f"  {line}".rstrip() for line in lines) + "\n"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 Action = Callable[[ModuleType], None]
+AddTicks = Callable[[bytes, str], CodeType]
 # Python leaves the frames of this file out of the tracebacks of failed imports; ours between
 # them has to bear its name, or `import keras` would fail with another traceback than without us.
 _TRIMMED = "<frozen importlib._bootstrap_external>"
@@ -71,34 +72,31 @@ def _act_after(loader: Any, action: Action) -> None:  # noqa: ANN401 - any loade
     loader.exec_module = exec_module
 
 
-class TickingLoader(SourceFileLoader):
-    """Loads a module of the user's with ticks in its loops."""
+def _load_with_ticks(loader: SourceFileLoader, add_ticks: AddTicks) -> None:
+    """Shadow two methods on this one instance; to the program it stays an ordinary loader."""
+    compile_plainly = loader.source_to_code
 
-    def __init__(
-        self, fullname: str, path: str, add_ticks: Callable[[bytes, str], CodeType]
-    ) -> None:
-        """Load `path`, compiled by `add_ticks`."""
-        super().__init__(fullname, path)
-        self._add_ticks = add_ticks
-
-    def path_stats(self, path: str) -> Any:  # noqa: ANN401, ARG002 - the base class's protocol
-        """Refuse, which keeps `__pycache__` out of it: cached code has no ticks, ours no cache."""
+    def path_stats(_path: str) -> NoReturn:
+        # Without these there is no cache: cached code has no ticks, and ours must not be cached.
         raise OSError
 
     @_trimmed
-    def source_to_code(self, data: Any, path: Any, **options: Any) -> CodeType:  # noqa: ANN401
-        """Compile as ever, for its errors and warnings, and then once more with ticks."""
-        plain: CodeType = SourceFileLoader.source_to_code(self, data, path, **options)
+    def source_to_code(data: bytes, path: str, **options: Any) -> CodeType:  # noqa: ANN401
+        # Once as ever, for its errors and warnings, and then once more with ticks.
+        plain: CodeType = compile_plainly(data, path, **options)
         try:
-            return self._add_ticks(data, path)
+            return add_ticks(data, path)
         except Exception:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
             return plain
+
+    loader.path_stats = path_stats  # type: ignore[method-assign]
+    loader.source_to_code = source_to_code  # type: ignore[method-assign]
 
 
 class UserModules(MetaPathFinder):
     """Finds the modules under the script's folder, before Python's own finder does."""
 
-    def __init__(self, root: str, add_ticks: Callable[[bytes, str], CodeType]) -> None:
+    def __init__(self, root: str, add_ticks: AddTicks) -> None:
         """Everything below `root` is the user's, but for installed packages."""
         self._root = os.path.join(os.path.realpath(root), "")
         self._add_ticks = add_ticks
@@ -106,13 +104,13 @@ class UserModules(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The ordinary spec, with our loader in it, for a source file of the user's."""
+        """The ordinary spec, whose loader will add ticks, for a source file of the user's."""
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin:
             return None
         if not self.is_users(spec.origin):
             return None
-        spec.loader = TickingLoader(fullname, spec.origin, self._add_ticks)
+        _load_with_ticks(spec.loader, self._add_ticks)
         return spec
 
     def is_users(self, filename: str) -> bool:

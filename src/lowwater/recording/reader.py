@@ -9,6 +9,7 @@ from lowwater.errors import UnreadableInput
 from lowwater.model import (
     Collection,
     Ending,
+    Footprint,
     Note,
     OutsideSample,
     Sample,
@@ -22,13 +23,21 @@ from lowwater.recording.frames import MAGIC, check_magic, whole_frames
 def load(path: str | Path) -> Timeline:
     """Read a whole recording; a torn tail is left out, anything else wrong is UnreadableInput."""
     source = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        msg = f"cannot read {source}"
-        raise UnreadableInput(msg, received=error.strerror or str(error)) from error
+    data = _bytes_of(Path(path))
     check_magic(data, source)
     return to_timeline(_decoded((payload for payload, _ in whole_frames(data, source)), source))
+
+
+def _bytes_of(path: Path) -> bytes:
+    # A device may be endless: /dev/full reads as zeros for ever.
+    if path.exists() and not path.is_file():
+        msg = f"{path} is not a file that can be read back"
+        raise UnreadableInput(msg, advice="lowwater run --record run.lw script.py")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        msg = f"cannot read {path}"
+        raise UnreadableInput(msg, received=error.strerror or str(error)) from error
 
 
 def end_of_whole_frames(data: bytes, source: str) -> int:
@@ -91,6 +100,7 @@ class Fold:
         self.outside: list[OutsideSample] = []
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
+        self.footprint: Footprint | None = None
         self.ending: Ending | None = None
 
     def add(self, record: records.Record) -> None:  # noqa: C901 - one case per record
@@ -114,6 +124,10 @@ class Fold:
                 self.unmeasured.pop(probe, None)
             case records.Unmeasured(probe, str(why)):
                 self.unmeasured[probe] = why
+            case records.Spent(samples, sampling_us, collections, collecting_us):
+                self.footprint = Footprint(
+                    samples, sampling_us / 1e6, collections, collecting_us / 1e6
+                )
             case records.Noted(elapsed_us, text):
                 self.notes.append(Note(elapsed_us / 1e6, text))
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
@@ -137,5 +151,6 @@ class Fold:
             outside=tuple(self.outside),
             unmeasured=self.unmeasured,
             notes=tuple(self.notes),
+            footprint=self.footprint,
             ending=self.ending,
         )

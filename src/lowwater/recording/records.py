@@ -68,6 +68,15 @@ class Noted(_Record, tag="note"):
     text: str
 
 
+class Spent(_Record, tag="spent"):
+    """What watching has cost the program, up to its end."""
+
+    samples: int
+    sampling_us: int
+    collections: int
+    collecting_us: int
+
+
 class SeenOutside(_Record, tag="outside"):
     """The supervisor's view of the process."""
 
@@ -94,6 +103,7 @@ Record: TypeAlias = (
     | Collected
     | Unmeasured
     | Noted
+    | Spent
     | SeenOutside
     | Ended
 )

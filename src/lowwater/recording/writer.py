@@ -59,6 +59,8 @@ def append_after_end(path: str, records: list[Record]) -> str | None:
     """Add the supervisor's records to a file whose writer is gone; return what went wrong."""
     from lowwater.recording.reader import end_of_whole_frames
 
+    if not os.path.isfile(path):
+        return None  # reading it back will say what is wrong
     try:
         with open(path, "r+b") as file:
             end = end_of_whole_frames(file.read(), path)

@@ -23,7 +23,7 @@ from lowwater.report._words import (
     sentence,
     unit_of,
 )
-from lowwater.units import format_bytes, format_growth
+from lowwater.units import format_bytes, format_duration, format_growth
 
 _LABELS: Final = {True: "LEAK", False: "NO LEAK", None: "NOT SURE"}
 _STYLES: Final = {Kind.LEAK: "bold red", Kind.FLAT: "bold green"}
@@ -86,6 +86,7 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     if diagnosis.notes:
         yield _section("Notes", (_prose(sentence(note)) for note in diagnosis.notes))
     yield from _ending(diagnosis)
+    yield from _footprint(diagnosis)
 
 
 def _headline(verdict: Verdict, width: int) -> RenderableType:
@@ -197,6 +198,19 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if told:
         until = _prose("The verdict is on what was seen until then.")
         yield _section("How it ended", [_prose(told), until])
+
+
+def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """Our own cost, as the program felt it."""
+    cost, ending = diagnosis.footprint, diagnosis.ending
+    if cost is None or ending is None:
+        return
+    took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
+    told = f"Watching took {took} of {of}"
+    if cost.collections:
+        times = "once" if cost.collections == 1 else f"{cost.collections} times"
+        told += f", and collecting garbage {times} {format_duration(cost.collecting_s)} more"
+    yield Text(f"{told}.", "dim")
 
 
 def _print_steps(console: Console, steps: Iterable[Step]) -> None:

@@ -1,6 +1,7 @@
 """The JSON report, `lowwater.report/1`: a contract that `report.schema.json` states in full."""
 
 import json
+from dataclasses import asdict
 from importlib import resources
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "ledger": _ledger(diagnosis.ledger),
         "notes": list(diagnosis.notes),
         "environment": dict(diagnosis.environment),
+        "footprint": asdict(diagnosis.footprint) if diagnosis.footprint else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
     }
 

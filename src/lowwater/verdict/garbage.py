@@ -5,8 +5,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from lowwater.verdict.case import Case
 from lowwater.verdict.growth import is_worth_a_word, regular
-from lowwater.verdict.series import Case, Series
+from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
 
 # A collection that gives back less than this share of the rise does not explain the rise.
@@ -18,6 +19,9 @@ _FREED_MOST = 0.70
 # unless four collections or more put it on a straight line.
 _LIVE_SHARE = 0.2
 _MARKS_FOR_A_LINE = 4
+# Two collections close together tell of a moment, not of the run.
+_MARKS_FOR_A_TREND = 3
+_WIDE = 1 / 3
 _BY_CHANCE = 0.05
 
 
@@ -33,12 +37,12 @@ class Says(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Testimony:
-    """The answer, with the trend of the live bytes where there is one."""
+    """The answer, the trend of the live bytes, and what one and all collections gave back."""
 
     says: Says
     live: Trend | None = None
     freed_bytes: int = 0
-    count: int = 0
+    total_freed_bytes: int = 0
 
 
 def ask_collections(case: Case) -> Testimony:
@@ -49,19 +53,23 @@ def ask_collections(case: Case) -> Testimony:
     freed = float(np.median(found.freed))
     rise = float(found.before.max() - steady.y[0])
     if float(found.freed.max()) <= _FREED_NOTHING * rise:
-        return Testimony(Says.LIVE, count=len(found.x))
+        return Testimony(Says.LIVE)
+    total = round(float(found.freed.sum()))
     if len(found.x) == 1:
-        return Testimony(_one_alone(freed, rise), freed_bytes=round(freed), count=1)
-    live = trend(found.x, found.after)
-    return Testimony(_several(case, live), live, round(freed), len(found.x))
+        return Testimony(_one_alone(case, freed, rise), None, round(freed), total)
+    live = trend(found.marks)
+    return Testimony(_several(case, live), live, round(freed), total)
 
 
-def _one_alone(freed: float, rise: float) -> Says:
-    if rise <= 0:
+def _one_alone(case: Case, freed: float, rise: float) -> Says:
+    rounds, before = float(case.collected.x[0]), float(case.collected.x[0] - case.steady.x[0])
+    if rise <= 0 or before <= 0:
         return Says.NOTHING
-    if freed >= _FREED_MOST * rise:
+    # The garbage may be older than the rise that we look at: compare rates as well as amounts.
+    shares = freed / rise, (freed / rounds) / (rise / before)
+    if min(shares) >= _FREED_MOST:
         return Says.GARBAGE
-    return Says.LIVE if freed <= _FREED_LITTLE * rise else Says.UNSURE
+    return Says.LIVE if max(shares) <= _FREED_LITTLE else Says.UNSURE
 
 
 def _several(case: Case, live: Trend) -> Says:
@@ -72,14 +80,14 @@ def _several(case: Case, live: Trend) -> Says:
     if not _climbs(marks):
         return Says.UNSURE if is_large else Says.GARBAGE
     is_line = len(marks) >= _MARKS_FOR_A_LINE and regular(marks)
-    if len(marks) == 2 and marks.span < case.steady.span / 3:
+    if len(marks) < _MARKS_FOR_A_TREND and marks.span < _WIDE * case.steady.span:
         return Says.UNSURE
     return Says.BOTH if (is_large or is_line) and _goes_on(case, live) else Says.UNSURE
 
 
 def _climbs(marks: Series) -> bool:
     """Every mark above the one before, or more rises than chance would give."""
-    found = trend(marks.x, marks.y)
+    found = trend(marks)
     return bool((np.diff(marks.y) > 0).all()) or (found.p_rising <= _BY_CHANCE and found.low > 0)
 
 
@@ -94,7 +102,7 @@ def _goes_on(case: Case, live: Trend) -> bool:
     """Whether live bytes can have risen since the last collection: they are below the marks."""
     last = float(case.collected.x[-1])
     since = case.steady.since(last)
-    if len(since) < 3 or since.span < case.steady.span / 3:
+    if len(since) < _MARKS_FOR_A_TREND or since.span < _WIDE * case.steady.span:
         return True
     expected = case.collected.after[-1] + live.slope * since.span / 2
-    return bool(since.y[-3:].min() >= expected)
+    return bool(since.y[-_MARKS_FOR_A_TREND:].min() >= expected)

@@ -18,6 +18,8 @@ ENOUGH_ROUNDS = 12
 FEWEST_ROUNDS = 6
 MATERIAL_IN_FEW_ROUNDS = 1_000_000
 _NEARLY_ALL = 0.8
+# The lower end of a growth that stands clear of its noise, as a share of the estimate.
+_CLEAR = 0.4
 # A regular growth: every round within a factor of two of the usual one.
 _REGULAR_FACTOR = 2.0
 # This many standard errors above zero make a slope certain enough to be worth waiting for.
@@ -38,7 +40,7 @@ def is_material(growth: Trend, rounds: float) -> bool:
         and growth.high >= SMALLEST_LEAK_PER_ROUND
     )
     adds_up = growth.slope * rounds >= MATERIAL_TOTAL and growth.low * rounds >= MATERIAL_TOTAL / 2
-    return per_round or adds_up
+    return (per_round or adds_up) and growth.low >= _CLEAR * growth.slope
 
 
 def regular(series: Series) -> bool:
@@ -66,5 +68,5 @@ def rounds_to_certainty(series: Series, slope: float) -> int:
     if slope <= 0 or noise <= 0:
         return 0
     # The standard error of a slope over n rounds is noise * sqrt(12 / n³).
-    needed = (12 * (_CERTAIN * noise / slope) ** 2) ** (1 / 3)
+    needed = math.pow(12 * (_CERTAIN * noise / slope) ** 2, 1 / 3)
     return min(max(math.ceil(needed - series.span), 0), _MOST_TO_ASK_FOR)

@@ -4,20 +4,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lowwater.verdict.trend import Floats
+from lowwater.verdict.series import Floats, Series
 
-# Six robust standard deviations: noise alone does not get there in a few hundred rounds.
-_OUTSTANDING = 6.0
+# Five robust standard deviations: noise alone hardly gets there in a few hundred rounds.
+_OUTSTANDING = 5.0
 _MAD_TO_SIGMA = 1.4826
 # Below these a jump is no different from the scatter of a quiet program.
 _SMALLEST_JUMP_SHARE = 0.05
 _SMALLEST_JUMP_BYTES = 1 << 20
 # Jumps in more rounds than this share are how the series rises, not exceptions to it.
 _MOST_JUMPS = 0.25
+# Fewer marks have no usual round from which one could stand out.
+_MARKS_FOR_A_SPIKE = 3
+_MARKS_FOR_A_PATTERN = 6
 # A fall of a sawtooth takes back at least this share of all that the series ever rose.
 _FALL_SHARE = 0.3
 # Between two falls nearly every round of a sawtooth rises; in noise every second one does.
 _RISING_SHARE = 0.75
+_MOST_FALLS = 0.4
+_STEEP = 1.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +38,23 @@ class Jumps:
         return sum(self.excess)
 
 
-def despiked(y: Floats) -> Floats:
+def despiked(series: Series) -> Series:
     """The marks with isolated upward spikes cut down to the higher neighbour."""
-    if len(y) < 3:
-        return y
+    y = series.y
+    if len(y) < _MARKS_FOR_A_SPIKE:
+        return series
     neighbours = np.maximum(y[:-2], y[2:])
     is_spike = y[1:-1] - neighbours > _scatter(np.diff(y)) * _OUTSTANDING
     inner = np.where(is_spike, neighbours, y[1:-1])
-    return np.concatenate((y[:1], inner, y[-1:]))
+    return Series(series.x, np.concatenate((y[:1], inner, y[-1:])), series.breaks)
 
 
-def find_jumps(x: Floats, y: Floats) -> Jumps:
+def find_jumps(series: Series) -> Jumps:
     """Upward jumps between rounds that otherwise change alike; neighbours do not both jump."""
-    if len(y) < 6:
+    if len(series) < _MARKS_FOR_A_PATTERN:
         return Jumps((), ())
-    excess = _excess(x, y)
-    outstanding = excess > _threshold(excess, y)
+    excess = _excess(series)
+    outstanding = excess > _threshold(excess, series.y)
     alone = outstanding.copy()
     alone[1:] &= ~outstanding[:-1]
     alone[:-1] &= ~outstanding[1:]
@@ -58,31 +64,36 @@ def find_jumps(x: Floats, y: Floats) -> Jumps:
     return Jumps(tuple(found.tolist()), tuple(excess[found].tolist()))
 
 
-def without_jumps(y: Floats, jumps: Jumps) -> Floats:
-    """The marks with every jump taken out: what happens between the jumps."""
-    lifted = np.zeros_like(y)
+def without_jumps(series: Series, jumps: Jumps) -> Series:
+    """The marks with every jump taken out, and a break in its place."""
+    lifted = np.zeros_like(series.y)
     for index, excess in zip(jumps.after, jumps.excess, strict=True):
         lifted[index + 1 :] += excess
-    return y - lifted
+    breaks = tuple(float(series.x[index + 1]) for index in jumps.after)
+    return Series(series.x, series.y - lifted, (*series.breaks, *breaks))
 
 
-def sawtooth_lows(y: Floats) -> tuple[int, ...]:
-    """The indices right after each large fall, if the series is a sawtooth; else nothing."""
-    changes = np.diff(y)
-    if len(changes) < 5:
-        return ()
-    falls = changes < -max(_FALL_SHARE * float(np.ptp(y)), _SMALLEST_JUMP_BYTES)
-    rises = changes[~falls] > 0
-    few = 0 < falls.sum() <= len(changes) / 3
-    if not few or rises.mean() < _RISING_SHARE:
-        return ()
-    return tuple((np.flatnonzero(falls) + 1).tolist())
+def sawtooth_lows(series: Series) -> Series:
+    """The marks right after each large fall, if the series is a sawtooth; else none."""
+    changes = np.diff(series.y)
+    nothing = Series(series.x[:0], series.y[:0])
+    if len(series) < _MARKS_FOR_A_PATTERN:
+        return nothing
+    falls = changes < -max(_FALL_SHARE * float(np.ptp(series.y)), _SMALLEST_JUMP_BYTES)
+    found = np.flatnonzero(falls)
+    few = 0 < len(found) <= _MOST_FALLS * len(changes)
+    if not few or (changes[~falls] > 0).mean() < _RISING_SHARE:
+        return nothing
+    # A tooth is climbed in steps: two or more before each fall but the first, each far smaller.
+    is_climb = all((changes[index - 2 : index] > 0).all() for index in found[1:])
+    is_steep = -changes[falls].max() >= _STEEP * changes.max()
+    return Series(series.x[found + 1], series.y[found + 1]) if is_climb and is_steep else nothing
 
 
-def _excess(x: Floats, y: Floats) -> Floats:
+def _excess(series: Series) -> Floats:
     """What each round rose beyond the usual round."""
-    gaps = np.diff(x)
-    return np.asarray(np.diff(y) - np.median(np.diff(y) / gaps) * gaps)
+    gaps, changes = np.diff(series.x), np.diff(series.y)
+    return np.asarray(changes - np.median(changes / gaps) * gaps)
 
 
 def _threshold(excess: Floats, y: Floats) -> float:

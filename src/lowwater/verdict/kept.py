@@ -8,8 +8,9 @@ from lowwater import gauges
 from lowwater.model import Kind, Sample
 from lowwater.units import format_bytes
 from lowwater.verdict import words
-from lowwater.verdict.growth import MATERIAL_TOTAL
-from lowwater.verdict.series import Case, Series, start_bytes
+from lowwater.verdict.case import Case, start_bytes
+from lowwater.verdict.growth import MATERIAL_TOTAL, is_material
+from lowwater.verdict.series import Series
 from lowwater.verdict.shape import Shape, read_shape, rises
 from lowwater.verdict.trend import trend
 
@@ -21,6 +22,7 @@ _CACHE_BYTES = 4 << 20
 _CACHE_ROUNDS = 3
 _CACHE_ROUND_SHARE = 0.05
 _CACHE_LARGEST_SHARE = 0.6
+_CACHE_PAUSE = 2
 # Free memory that a user would ask about.
 _KEPT_BYTES = 64 << 20
 _KEPT_SHARE = 0.15
@@ -57,14 +59,16 @@ def _cache(case: Case) -> Account | None:
     filling = np.flatnonzero(steps >= _CACHE_ROUND_SHARE * risen)
     if risen < _CACHE_BYTES or len(filling) < _CACHE_ROUNDS:
         return None
-    if steps.max() > _CACHE_LARGEST_SHARE * risen or (np.diff(filling) > 2).any():
+    if steps.max() > _CACHE_LARGEST_SHARE * risen or (np.diff(filling) > _CACHE_PAUSE).any():
         return None
     until = int(case.marks.x[filling[-1] + 1])
     subject = words.memory_of(case.place, is_resident=case.is_resident)
+    still = float(y[-1] - y[filling[-1] + 1]) > _CACHE_ROUND_SHARE * risen
+    since = "hardly" if still else "not"
     return Account(
         Kind.CACHE,
         f"{subject} rose by {format_bytes(risen)} until {words.one(case.unit)} {until} "
-        f"and has not grown since, like a cache or buffer that is full",
+        f"and has {since} grown since, like a cache or buffer that is full",
     )
 
 
@@ -72,7 +76,7 @@ def _fragmented(case: Case) -> Account | None:
     free, anon = case.gauge(gauges.HEAP_FREE), case.gauge(gauges.RSS_ANON)
     if case.place != gauges.HOST or not (_keeps_rising(free) and _keeps_rising(anon)):
         return None
-    rate = format_bytes(trend(free.x, free.y).slope)
+    rate = format_bytes(trend(free).slope)
     return Account(
         Kind.FRAGMENTED,
         f"host memory in use is level, but malloc keeps {rate} more per {words.one(case.unit)} "
@@ -84,7 +88,7 @@ def _mapped_files(case: Case) -> Account | None:
     file = case.gauge(gauges.RSS_FILE)
     if case.place != gauges.HOST or not _keeps_rising(file):
         return None
-    rate = format_bytes(trend(file.x, file.y).slope)
+    rate = format_bytes(trend(file).slope)
     return Account(
         Kind.FLAT,
         f"resident memory rose by {rate} per {words.one(case.unit)}, but those are pages of "
@@ -95,7 +99,7 @@ def _mapped_files(case: Case) -> Account | None:
 def _keeps_rising(series: Series) -> bool:
     if read_shape(series).shape not in (Shape.LINE, Shape.LATE):
         return False
-    return trend(series.x, series.y).slope * series.span >= MATERIAL_TOTAL
+    return trend(series).slope * series.span >= MATERIAL_TOTAL
 
 
 def _reserved(case: Case) -> Account | None:
@@ -134,21 +138,20 @@ def _warm_up(case: Case) -> Account | None:
     subject = words.memory_of(case.place, is_resident=case.is_resident)
     return Account(
         Kind.WARM_UP,
-        f"{subject} rose once, by {format_bytes(level - first)}, and has been level since "
+        f"{subject} rose by {format_bytes(level - first)} and has been level since "
         f"{words.one(case.unit)} {since}",
     )
 
 
 def _flat(case: Case) -> Account:
-    steady = case.steady
-    growth = trend(steady.x, steady.y)
+    steady, rounds = case.steady, case.rounds - case.warmup
+    growth = trend(steady)
     subject = words.memory_of(case.place, is_resident=case.is_resident)
-    if rises(steady) and growth.slope >= 1:
+    if growth.slope >= 1 and rises(steady) and not is_material(growth, steady.span):
         rate = f"{format_bytes(growth.slope)} per {words.one(case.unit)}"
         return Account(Kind.FLAT, f"{subject} grows by {rate}: too little to matter")
+    over = f"over {rounds} {words.many(case.unit)} after warm-up"
     swing = format_bytes(float(np.ptp(steady.y)))
-    return Account(
-        Kind.FLAT,
-        f"{subject} stayed within {swing} over {case.rounds - case.warmup} "
-        f"{words.many(case.unit)} after warm-up",
-    )
+    if growth.high < 0:
+        return Account(Kind.FLAT, f"{subject} fell by {swing} {over}")
+    return Account(Kind.FLAT, f"{subject} stayed within {swing} {over}")

@@ -16,7 +16,7 @@ _MOST_POINTS = 60
 
 _Booking = Callable[[Mapping[str, int]], int]
 
-_POOL_REMARK = "at least: TensorFlow tells the pool's peak, not its size"
+_POOL_REMARK = "estimated: TensorFlow tells the pool's peak, not its size"
 _PYTHON_REMARK = f"estimated: {gauges.BYTES_PER_PYTHON_BLOCK} bytes per block"
 _REMAINDER_REMARK = (
     "stacks, other allocators; negative where memory was allocated but never touched, "
@@ -55,21 +55,21 @@ def _allocator(samples: tuple[Sample, ...]) -> tuple[LedgerRow, ...]:
     if not measured:
         return ()
     rows = [
-        LedgerRow(ALLOCATOR, name, _booked(measured, booking), name in _ESTIMATES, remark)
+        LedgerRow(ALLOCATOR, name, _booked(measured, booking), bool(remark), remark)
         for name, booking, remark in _bookings(measured)
     ]
-    return (*rows, LedgerRow(ALLOCATOR, "remainder", _remainder(measured), remark=_REMAINDER_REMARK))
-
-
-_ESTIMATES = frozenset({"Python small objects"})
+    return (
+        *rows,
+        LedgerRow(ALLOCATOR, "remainder", _remainder(measured), remark=_REMAINDER_REMARK),
+    )
 
 
 def _bookings(measured: list[Sample]) -> list[tuple[str, _Booking, str]]:
-    """What each allocator holds, where it has a gauge."""
+    """What each allocator holds, where it has a gauge; an estimate says so in its remark."""
     found: list[tuple[str, _Booking, str]] = [("malloc, in use", _malloc_in_use, "")]
     if any(gauges.HEAP_FREE in sample.gauges for sample in measured):
         found.append(("malloc, free but kept", _malloc_free, ""))
-    if any(gauges.POOL_PEAK in sample.gauges for sample in measured):
+    if any(gauges.POOL_SIZE in sample.gauges for sample in measured):
         found.append(("TensorFlow pool, free for reuse", gauges.pool_free_bytes, _POOL_REMARK))
     if any(gauges.PYTHON_BLOCKS in sample.gauges for sample in measured):
         found.append(("Python small objects", gauges.python_bytes, _PYTHON_REMARK))

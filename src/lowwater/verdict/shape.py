@@ -11,8 +11,8 @@ from enum import StrEnum
 import numpy as np
 
 from lowwater.verdict.jumps import despiked
-from lowwater.verdict.series import Series
-from lowwater.verdict.trend import Floats, trend
+from lowwater.verdict.series import Floats, Series
+from lowwater.verdict.trend import trend
 
 # Departures smaller than this are not worth a more complicated model.
 _NEGLIGIBLE_SHARE = 0.01
@@ -28,6 +28,7 @@ _MARKS_BESIDE_A_KNOT = 2
 _FEWEST_MARKS = 4
 # A tail must be this long to speak against the ramp before it.
 _MARKS_OF_A_TAIL = 8
+_MARKS_OF_A_LEVEL = 3
 # A later rate below half of the earlier one is slower, below an eighth it has all but stopped.
 _SLOWER = 0.5
 _STOPPED = 0.125
@@ -37,8 +38,8 @@ _FALL_SHARE = 0.3
 _BY_CHANCE = 0.002
 _BY_CHANCE_OF_FEW = 0.01
 _FEW_MARKS = 8
-# A saturating curve has come this far into the run, in shares of it, when two thirds are done.
-_TIME_CONSTANTS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6)
+# When a saturating curve has two thirds of its way behind it, as shares of the run.
+_TIME_CONSTANTS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.9)
 
 
 class Shape(StrEnum):
@@ -77,14 +78,14 @@ def read_shape(series: Series) -> Form:
     """The shape that accounts best for the marks."""
     if len(series) < _FEWEST_MARKS or series.span == 0:
         return Form(Shape.FLAT, series)
-    smooth = Series(series.x, despiked(series.y))
+    smooth = despiked(series)
     best = min(_accounts(smooth), key=lambda account: account.cost)
     return _READERS[best.name](best, smooth)
 
 
 def rises(series: Series) -> bool:
     """Whether the marks rise more consistently than chance would let them."""
-    found = trend(series.x, series.y)
+    found = trend(series)
     by_chance = _BY_CHANCE if len(series) >= _FEW_MARKS else _BY_CHANCE_OF_FEW
     return found.p_rising <= by_chance and found.low > 0
 
@@ -145,14 +146,14 @@ def _read_constant(_: _Account, series: Series) -> Form:
     return Form(Shape.FLAT, series)
 
 
-def _read_line(best: _Account, series: Series) -> Form:
+def _read_line(_: _Account, series: Series) -> Form:
     if not rises(series):
         return Form(Shape.FLAT, series)
     if len(series) < _MARKS_OF_A_TAIL + 1:
         return Form(Shape.LINE, series)
     # The slope of the whole must still be possible in the last third.
     tail = series.skip(2 * len(series) // 3)
-    rate, late = trend(series.x, series.y).slope, trend(tail.x, tail.y).high
+    rate, late = trend(series).slope, trend(tail).high
     if late >= _SLOWER * rate:
         return Form(Shape.LINE, series)
     return Form(Shape.STOPPED if late <= _STOPPED * rate else Shape.SLOWING, tail)
@@ -164,7 +165,8 @@ def _read_step(best: _Account, series: Series) -> Form:
 
 
 def _read_step_and_line(best: _Account, series: Series) -> Form:
-    level = Series(series.x, series.y - best.step * (series.x >= best.knot))
+    lifted = best.step * (series.x >= best.knot)
+    level = Series(series.x, series.y - lifted, (*series.breaks, best.knot))
     if best.early <= 0 or not rises(level):
         return _read_step(best, series)
     if best.step < -_FALL_SHARE * float(np.ptp(series.y)):
@@ -189,7 +191,9 @@ def _read_two_slopes(best: _Account, series: Series) -> Form:
         return Form(Shape.LINE, series)
     if len(present) >= _MARKS_OF_A_TAIL and (tail := read_shape(present)).shape is Shape.LINE:
         return tail
-    return Form(Shape.STOPPED if best.late <= _STOPPED * best.early else Shape.SLOWING, present)
+    # A single round without growth is a pause.
+    stopped = best.late <= _STOPPED * best.early and len(present) >= _MARKS_OF_A_LEVEL
+    return Form(Shape.STOPPED if stopped else Shape.SLOWING, present)
 
 
 _READERS = {

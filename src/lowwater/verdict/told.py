@@ -7,9 +7,10 @@ import numpy as np
 from lowwater.model import Kind, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
+from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
 from lowwater.verdict.growth import FEWEST_ROUNDS, rounds_to_certainty
 from lowwater.verdict.kept import explain
-from lowwater.verdict.series import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case, Series
+from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
 
 # "Rose in 10 of 10 epochs" convinces; "in 33 of 58" does not, though the slope may be certain.
@@ -47,7 +48,7 @@ def sawtooth(case: Case, lows: Series) -> Verdict:
         f"{_subject(case)} rises and falls: it came back {len(lows)} times to about "
         f"{format_bytes(float(np.median(lows.y)))}"
     )
-    return build(case, Kind.SAWTOOTH, because, trend(lows.x, lows.y))
+    return build(case, Kind.SAWTOOTH, because, trend(lows))
 
 
 def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Verdict:
@@ -62,7 +63,7 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
 def settled(case: Case) -> Verdict:
     """No leak: what it is instead."""
     account = explain(case)
-    return build(case, account.kind, account.because, trend(case.steady.x, case.steady.y))
+    return build(case, account.kind, account.because, trend(case.steady))
 
 
 def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
@@ -124,8 +125,9 @@ def build(
 
 
 def _throughout(case: Case, growth: Trend) -> str:
-    rounds, per = len(case.steady), format_bytes(growth.slope)
+    rounds, per = case.rounds - case.warmup, format_bytes(growth.slope)
     rose = int((np.diff(case.marks.y)[case.warmup - 1 :] > 0).sum())
+    # Of a thinned run not every round was kept, so the rises cannot be counted.
     if rose >= _NEARLY_ALL * rounds:
         return f"rose in {rose} of {rounds} {words.many(case.unit)} after warm-up, by {per} each"
     return f"rose by {per} per {words.one(case.unit)} over {rounds} {words.many(case.unit)}"

@@ -8,8 +8,9 @@ from lowwater import gauges
 from lowwater.model import Kind, Timeline, Unit, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
+from lowwater.verdict.case import CLOCK_UNIT, open_case
 from lowwater.verdict.marks import judge_case
-from lowwater.verdict.series import CLOCK_UNIT, Series, open_case
+from lowwater.verdict.series import Series
 from lowwater.verdict.shape import rises
 
 # A coarser unit speaks for a finer one if it was there for most of the finer one's time.

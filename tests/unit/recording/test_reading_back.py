@@ -114,10 +114,17 @@ def test_a_record_of_an_unknown_kind_asks_for_an_upgrade(recording):
         load(recording)
 
 
-@pytest.mark.parametrize("name", ["absent.lw", "."])
-def test_what_cannot_be_opened_is_refused(tmp_path, name):
-    with pytest.raises(UnreadableInput, match="cannot read"):
-        load(tmp_path / name)
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/nowhere/absent.lw", r"cannot read /nowhere/absent.lw .*No such file"),
+        ("/", "is not a file that can be read back"),
+        ("/dev/zero", "is not a file that can be read back"),
+    ],
+)
+def test_what_cannot_be_read_back_is_refused(path, sentence):
+    with pytest.raises(UnreadableInput, match=sentence):
+        load(path)
 
 
 def test_the_supervisor_appends_behind_a_torn_frame(recording):

@@ -11,6 +11,7 @@ from lowwater.model import (
     Diagnosis,
     Ending,
     Finding,
+    Footprint,
     Kind,
     Ledger,
     LedgerRow,
@@ -55,7 +56,15 @@ def ledger(
 def diagnosis(kind: Kind, because: str, book: Ledger, unit: Unit = EPOCH) -> Diagnosis:
     verdict = Verdict(kind, because, unit, units_seen=len(book.rows[0].series))
     environment = {"script": "train.py", "python": "3.11.9"}
-    return Diagnosis(verdict, (verdict,), ledger=book, environment=environment, ending=ENDED_WELL)
+    is_leak = verdict.kind is Kind.LEAK
+    return Diagnosis(
+        verdict,
+        (verdict,),
+        ledger=book,
+        environment=environment,
+        footprint=Footprint(26, 0.004, 4 if is_leak else 0, 0.8 if is_leak else 0.0),
+        ending=ENDED_WELL,
+    )
 
 
 def leak() -> Diagnosis:

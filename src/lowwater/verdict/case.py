@@ -1,0 +1,182 @@
+"""All that is judged at once: the marks and collections of one unit at one place."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lowwater import gauges
+from lowwater.model import Collection, Sample, Timeline, Unit
+from lowwater.verdict.series import Floats, Series
+
+# Samples of this unit are taken by the clock, at no particular point of the program.
+CLOCK_UNIT = "time"
+# The clock strikes at any point of a round, so its samples scatter more.
+FEWEST_CLOCK_SAMPLES = 20
+# More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
+_MOST_MARKS = 400
+# A collection this near to a boundary, in rounds, was made at the boundary.
+_AT_A_BOUNDARY = 0.1
+# So many marks, so many of them warm-up.
+_WARMUPS = ((8, 2), (5, 1))
+# A stretch of clock samples must be this long to hope that its lowest one met a low point.
+_CLOCK_STRETCHES = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collected:
+    """What the garbage-collector experiments found, on the axis of one unit."""
+
+    x: Floats
+    before: Floats
+    after: Floats
+
+    @property
+    def marks(self) -> Series:
+        """Bytes that were still in use after each collection."""
+        return Series(self.x, self.after)
+
+    @property
+    def freed(self) -> Floats:
+        """Bytes that each collection gave back."""
+        return self.before - self.after
+
+
+_NONE = np.zeros(0)
+_NOT_COLLECTED = Collected(_NONE, _NONE, _NONE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """All that is judged at once: one unit, one place."""
+
+    unit: Unit
+    place: str
+    samples: tuple[Sample, ...]
+    marks: Series
+    warmup: int
+    collected: Collected
+    is_resident: bool = False
+
+    @property
+    def rounds(self) -> int:
+        """How many round trips the program made."""
+        return max((sample.ordinal for sample in self.samples), default=0)
+
+    @property
+    def steady(self) -> Series:
+        """The marks after warm-up."""
+        return self.marks.skip(self.warmup)
+
+    def gauge(self, name: str) -> Series:
+        """Another gauge at the rounds after warm-up, where it was measured."""
+        first = self.steady.x[0] if len(self.steady) else 0.0
+        measured = [s for s in self.samples if s.ordinal >= first and name in s.gauges]
+        return _series([(s.ordinal, s.gauges[name]) for s in measured])
+
+
+def open_case(timeline: Timeline, unit: Unit, place: str) -> Case:
+    """Gather the marks and the collections of one unit at one place."""
+    samples = tuple(sorted(timeline.of(unit), key=lambda sample: sample.ordinal))
+    in_use = _in_use(samples, place)
+    is_resident = place == gauges.HOST and not in_use
+    marks = _series(_resident(samples) if is_resident else in_use)
+    if unit.name == CLOCK_UNIT:
+        marks = _lowest_of_stretches(marks, _CLOCK_STRETCHES)
+    marks = _lowest_of_stretches(marks, _MOST_MARKS)
+    case = Case(unit, place, samples, marks, _warmup(len(marks)), _NOT_COLLECTED, is_resident)
+    return replace(case, collected=_later(_collected(timeline, unit, case), case))
+
+
+def start_bytes(case: Case) -> int | None:
+    """What was in use when the unit began, if that was sampled."""
+    started = [sample for sample in case.samples if sample.ordinal <= 0]
+    return gauges.in_use_bytes(started[0].gauges, case.place) if started else None
+
+
+def _in_use(samples: tuple[Sample, ...], place: str) -> list[tuple[int, int]]:
+    values = ((s.ordinal, gauges.in_use_bytes(s.gauges, place)) for s in samples if s.ordinal > 0)
+    return [(ordinal, value) for ordinal, value in values if value is not None]
+
+
+def _resident(samples: tuple[Sample, ...]) -> list[tuple[int, int]]:
+    name = gauges.RSS_ANON
+    return [(s.ordinal, s.gauges[name]) for s in samples if s.ordinal > 0 and name in s.gauges]
+
+
+def _series(points: list[tuple[int, int]]) -> Series:
+    """Points in order of their round; of several at one round, the lowest."""
+    lowest: dict[int, int] = {}
+    for ordinal, value in points:
+        lowest[ordinal] = min(value, lowest.get(ordinal, value))
+    ordered = sorted(lowest.items())
+    return Series(
+        np.array([ordinal for ordinal, _ in ordered], dtype=np.float64),
+        np.array([value for _, value in ordered], dtype=np.float64),
+    )
+
+
+def _warmup(count: int) -> int:
+    """The first rounds build graphs and fill caches: two of them, one in a short run."""
+    return next((warmup for least, warmup in _WARMUPS if count >= least), 0)
+
+
+def _lowest_of_stretches(series: Series, most: int) -> Series:
+    """At most `most` marks, each the lowest of a stretch of samples."""
+    if len(series) <= most:
+        return series
+    stretches = np.array_split(np.arange(len(series)), most)
+    lowest = np.array([part[np.argmin(series.y[part])] for part in stretches])
+    return Series(series.x[lowest], series.y[lowest])
+
+
+def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
+    """The collections at this unit's rounds, each with the bytes before and after it."""
+    rows: dict[float, tuple[float, float]] = {}
+    for one in timeline.collections if len(case.marks) and not case.is_resident else ():
+        at = float(one.ordinal) if one.unit_id == unit.id else _round_at(case, one.elapsed_s)
+        placed = _on_host(case, one, at) if case.place == gauges.HOST else _on_device(case, at)
+        if placed is not None:
+            rows[placed[0]] = placed[1:]
+    ordered = sorted(rows)
+    return Collected(
+        np.array(ordered, dtype=np.float64),
+        np.array([rows[at][0] for at in ordered], dtype=np.float64),
+        np.array([rows[at][1] for at in ordered], dtype=np.float64),
+    )
+
+
+def _round_at(case: Case, elapsed_s: float) -> float:
+    """How many rounds of the unit had passed by then, in fractions."""
+    times = np.array([sample.elapsed_s for sample in case.samples], dtype=np.float64)
+    ordinals = np.array([sample.ordinal for sample in case.samples], dtype=np.float64)
+    inside = times[0] <= elapsed_s <= times[-1]
+    return float(np.interp(elapsed_s, times, ordinals)) if inside else -1.0
+
+
+def _on_host(case: Case, one: Collection, at: float) -> tuple[float, float, float] | None:
+    """A collection at a boundary as it was; one between two, as it would have been there.
+
+    In the midst of a round other bytes are live than at its end, but garbage is garbage.
+    """
+    if abs(at - round(at)) <= _AT_A_BOUNDARY:
+        return float(round(at)), float(one.before_bytes), float(one.after_bytes)
+    last = int(np.searchsorted(case.marks.x, at, side="right")) - 1
+    if last < 0:
+        return None
+    level = float(case.marks.y[last])
+    return float(case.marks.x[last]), level, level - one.freed_bytes
+
+
+def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:
+    """What the device's own marks show: the last up to a collection, and the first after."""
+    after = int(np.searchsorted(case.marks.x, at, side="right"))
+    if not 0 < after < len(case.marks):
+        return None
+    return float(case.marks.x[after]), float(case.marks.y[after - 1]), float(case.marks.y[after])
+
+
+def _later(collected: Collected, case: Case) -> Collected:
+    """Only the collections after warm-up: before it everything is new."""
+    first = case.marks.x[case.warmup - 1] if case.warmup else 0.0
+    keep = collected.x > first
+    return Collected(collected.x[keep], collected.before[keep], collected.after[keep])
