@@ -47,7 +47,8 @@ def parse_bytes(text: str) -> int:
 def format_duration(seconds: float) -> str:
     """`75` -> `1.2 min`; the largest unit that leaves a number of at least one."""
     for name in ("h", "min", "s"):
-        if seconds >= _SECONDS[name]:
+        # As printed: 59.97 s would be "60.0 s".
+        if round(seconds / _SECONDS[name], 1) >= 1:
             return f"{seconds / _SECONDS[name]:.1f} {name}"
     return f"{seconds / _SECONDS['ms']:.0f} ms"
 

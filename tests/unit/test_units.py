@@ -53,7 +53,8 @@ def test_durations_are_read_back_to_the_printed_precision(seconds):
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("1.5 GiB", 3 << 29), ("200 MB", 200_000_000), ("4096", 4096), ("8gib", 8 << 30)]
+    ("text", "count"),
+    [("1.5 GiB", 3 << 29), ("200 MB", 200_000_000), ("4096", 4096), ("8gib", 8 << 30)],
 )
 def test_sizes_are_read_as_people_write_them(text, count):
     assert parse_bytes(text) == count

@@ -20,10 +20,12 @@ def print_diagnosis(diagnosis: Diagnosis, stream: TextIO) -> None:
     stream.flush()
 
 
-def write_text(path: str, content: str) -> None:
-    """Write a file whole, or say why not."""
+def write_json(diagnosis: Diagnosis, path: str) -> None:
+    """Write the JSON report, or say why not."""
+    from lowwater.report import json
+
     try:
-        Path(path).write_text(content, encoding="utf-8")
+        Path(path).write_text(json.render(diagnosis), encoding="utf-8")
     except OSError as error:
         msg = f"cannot write {path}"
         raise UserError(msg, received=error.strerror or str(error)) from error

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from lowwater.cli._output import print_diagnosis, write_text
+from lowwater.cli._output import print_diagnosis, write_json
 from lowwater.recording.reader import load
 from lowwater.session import diagnose
 
@@ -15,8 +15,6 @@ from lowwater.session import diagnose
 def command(*, json_file: str | None, recording: str) -> None:
     """Show the diagnosis of RECORDING, made with lowwater run --record."""
     diagnosis = diagnose(load(recording))
-    print_diagnosis(diagnosis, sys.stdout)
     if json_file:
-        from lowwater.report import json as json_report
-
-        write_text(json_file, json_report.render(diagnosis))
+        write_json(diagnosis, json_file)
+    print_diagnosis(diagnosis, sys.stdout)

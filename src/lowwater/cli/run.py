@@ -42,16 +42,16 @@ def command(  # noqa: PLR0913 - one parameter for each option
     with recording_at(record) as recording:
         child = launch(Assignment(script, list(arguments), is_module, recording))
         # The program is on its way: what we import from here on costs the user no time.
-        from lowwater.cli._output import print_diagnosis, write_text
+        from lowwater.cli._output import print_diagnosis, write_json
         from lowwater.session import watch
 
         diagnosis, outcome = watch(child, recording, None if quiet else sys.stderr)
-    if not quiet:
-        print_diagnosis(diagnosis, sys.stderr)
-    if json_file:
-        from lowwater.report import json as json_report
-
-        write_text(json_file, json_report.render(diagnosis))
+    try:
+        if json_file:
+            write_json(diagnosis, json_file)
+    finally:
+        if not quiet:
+            print_diagnosis(diagnosis, sys.stderr)
     if fail_on == "leak" and diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)
     sys.exit(outcome.exit_code)

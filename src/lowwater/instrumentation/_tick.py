@@ -1,8 +1,8 @@
 """The callable that is placed into code, and counts how often the program passes."""
 
 import functools
-import time
 from itertools import chain, repeat
+from time import perf_counter
 from typing import Any
 
 from lowwater.observer import Observer
@@ -26,13 +26,13 @@ class Passes:
         self._counted = 0
         self._stride = 1
         self._skipping = repeat(None, 0)
-        self._last_s = time.perf_counter()
+        self._last_s = perf_counter()
 
     def start_skipping(self) -> "repeat[None]":
         """Take note of a pass, and answer how many of the next ones to let by unseen."""
         self._counted += self._stride
         self._note(self._counted - 1)
-        self._adapt(time.perf_counter())
+        self._adapt(perf_counter())
         self._skipping = repeat(None, self._stride - 1)
         # One more than is skipped: `chain` hands out an item for this pass as well.
         return chain((None,), self._skipping)  # type: ignore[return-value]

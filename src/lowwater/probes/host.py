@@ -2,6 +2,12 @@
 
 import re
 
+# By our own names: tests and fake file systems replace those of `os` while the program runs.
+from os import O_RDONLY
+from os import close as _close
+from os import open as _open
+from os import read as _read
+
 from lowwater.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
 from lowwater.model import NotMeasured, Reading
 
@@ -20,12 +26,19 @@ class HostProbe:
     def read(self) -> Reading | NotMeasured:
         """Anonymous, file-backed and shared resident bytes."""
         try:
-            # Opened anew each time: a kept descriptor would show in the program's own count.
-            with open(self._path, "rb", buffering=0) as file:
-                found = _KINDS.search(file.read(8192))
+            found = _KINDS.search(_start_of(self._path))
         except OSError as error:
             return NotMeasured(f"{self._path}: {error.strerror}")
         if found is None:
             return NotMeasured(f"{self._path} does not split resident memory by kind")
         anon, file_backed, shared = (int(kib) * 1024 for kib in found.groups())
         return Reading({RSS_ANON: anon, RSS_FILE: file_backed, RSS_SHMEM: shared})
+
+
+def _start_of(path: str) -> bytes:
+    """Opened anew each time: a kept descriptor would show in the program's own count."""
+    descriptor = _open(path, O_RDONLY)
+    try:
+        return _read(descriptor, 8192)
+    finally:
+        _close(descriptor)

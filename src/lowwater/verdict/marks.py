@@ -15,6 +15,7 @@ from lowwater.verdict.growth import (
     MATERIAL_IN_FEW_ROUNDS,
     is_enough,
     is_material,
+    is_worth_a_word,
 )
 from lowwater.verdict.jumps import Jumps, despiked, find_jumps, sawtooth_lows, without_jumps
 from lowwater.verdict.kept import is_noticeable
@@ -33,7 +34,7 @@ _PERIODIC_JUMPS = 4
 _ALIKE = 2.0
 # Jumps that make up this share of the rise are a pool that grows: its resident part tells how.
 _POOL_SHARE = 0.25
-# With a second witness, the resident bytes, the first need not be certain by itself.
+# A rise that is likely calls for more rounds, or for a second witness.
 _LIKELY = 0.05
 # Bytes in use scatter this much more than resident bytes where a pool takes memory ahead.
 _SCATTERS = 3.0
@@ -182,10 +183,17 @@ def _settled(case: Case, form: Form, jumps: Jumps) -> Verdict:
     if _jumped_lately(case, form, jumps):
         why = "it jumped in one of the last rounds"
         return told.needs_more(case, growth, _ROUNDS_AFTER_A_JUMP, why)
-    is_short = case.rounds < ENOUGH_ROUNDS and form.shape is Shape.FLAT
-    if is_short and growth.high >= MATERIAL_IN_FEW_ROUNDS:
+    if form.shape is Shape.FLAT and _may_rise(case, growth):
         return told.needs_more(case, growth, _rounds_missing(case, growth))
     return told.settled(case)
+
+
+def _may_rise(case: Case, growth: Trend) -> bool:
+    """Whether a rise that would matter is neither certain nor excluded."""
+    if case.rounds < ENOUGH_ROUNDS and growth.high >= MATERIAL_IN_FEW_ROUNDS:
+        return True
+    is_likely = growth.p_rising <= _LIKELY
+    return is_likely and is_worth_a_word(growth.slope, case.steady.span)
 
 
 def _rounds_missing(case: Case, growth: Trend) -> int:
@@ -213,7 +221,7 @@ def _jumped_lately(case: Case, form: Form, jumps: Jumps) -> bool:
 
 
 def _recurring(case: Case, jumps: Jumps, growth: Trend) -> Verdict:
-    """Level between jumps that keep coming, and not a growing pool: a leak every few rounds?"""
+    """Level between jumps that keep coming, and no growing pool: perhaps a leak now and then."""
     rounds = case.steady.x[list(jumps.after)]
     longest = float(np.diff(rounds).max())
     is_over = case.steady.x[-1] - rounds[-1] > 2 * longest

@@ -28,7 +28,7 @@ def test_records_lost_on_a_full_disk_are_counted_once_there_is_room_again(tmp_pa
             raise OSError(errno.ENOSPC, "No space left on device")
         return really_write(fd, data)
 
-    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr("lowwater.recording.writer._write", write)
     writer.append(Noted(1, "lost"))
     writer.append(Noted(2, "lost"))
     is_full = False
@@ -40,6 +40,38 @@ def test_records_lost_on_a_full_disk_are_counted_once_there_is_room_again(tmp_pa
     assert "after" in texts
     assert "lost" not in texts
     assert "the disk was full" in texts[-1]
+
+
+def test_a_program_that_closes_all_descriptors_gets_none_of_our_records(tmp_path):
+    path, theirs = tmp_path / "run.lw", tmp_path / "theirs.txt"
+    writer = Writer(str(path))
+    writer.append(Noted(0, "before"))
+    descriptor = writer._fd
+    os.close(descriptor)
+    taken = os.open(theirs, os.O_WRONLY | os.O_CREAT)
+    try:
+        assert taken == descriptor  # the number is theirs now
+        writer.append(Noted(1, "after"))
+        os.write(taken, b"mine")
+        writer.close()
+        os.fstat(taken)  # still open
+    finally:
+        os.close(taken)
+
+    assert theirs.read_bytes() == b"mine"
+    assert [note.text for note in load(path).notes] == ["before", "after"]
+
+
+def test_a_recording_that_was_deleted_is_not_written_elsewhere(tmp_path):
+    path = tmp_path / "run.lw"
+    writer = Writer(str(path))
+    os.close(writer._fd)
+    path.unlink()
+    path.write_text("somebody else's")
+    writer.append(Noted(1, "lost"))
+    writer.close()
+
+    assert path.read_text() == "somebody else's"
 
 
 def test_a_closed_writer_is_silent(tmp_path):

@@ -34,7 +34,9 @@ def any_timeline(draw):
         samples.append(Sample(index % 2, ordinal, 0.1 * index, gauges))
     chosen = draw(st.lists(st.sampled_from(samples), max_size=8)) if samples else []
     collections = [
-        Collection(s.unit_id, s.ordinal, s.elapsed_s, *draw(st.tuples(*[st.integers(0, 1 << 40)] * 2)))
+        Collection(
+            s.unit_id, s.ordinal, s.elapsed_s, *draw(st.tuples(*[st.integers(0, 1 << 40)] * 2))
+        )
         for s in chosen
     ]
     units = (Unit(0, draw(st.sampled_from(["epoch", "iteration", "time"]))), Unit(1, "predict"))
@@ -104,7 +106,9 @@ def test_a_single_jump_is_never_a_leak(count, size, where, noise, seed):
 @repeatably
 @given(rounds, st.floats(8.0, 400.0), st.floats(0.2, 0.75), noises, seeds)
 def test_a_ramp_that_stopped_is_never_a_leak(count, size, share, noise, seed):
-    run = a_run(count).fills(mib=size, until=max(2, round(count * share))).noise(mib=noise, seed=seed)
+    run = (
+        a_run(count).fills(mib=size, until=max(2, round(count * share))).noise(mib=noise, seed=seed)
+    )
 
     assert kind_of(run) is not Kind.LEAK
 
