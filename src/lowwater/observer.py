@@ -92,11 +92,10 @@ class Observer:
         self._slots.append(LowWaterSlots())
         self._paces.append(Pace(self._clock()))
         self._last_ordinals.append(-1)
-        self._suspicion.watch(unit_id, by_time=name == BY_TIME)
         self._writer.append(UnitSeen(unit_id, name, where))
         return unit_id
 
-    def boundary(self, unit_id: int, ordinal: int) -> None:
+    def boundary(self, unit_id: int, ordinal: int, *, may_collect: bool = True) -> None:
         """Sample at a boundary, when the pace of this unit allows it."""
         now_s = self._clock()
         if not self.is_on or not self._paces[unit_id].allows(now_s):
@@ -106,7 +105,9 @@ class Observer:
         collecting_s = self._collecting_s
         try:
             self._last_ordinals[unit_id] = ordinal
-            self._sample(unit_id, ordinal, now_s)
+            level = self._sample(unit_id, ordinal, now_s)
+            if may_collect:
+                self._suspect(unit_id, ordinal, level, now_s)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
@@ -116,12 +117,15 @@ class Observer:
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:
-        """Sample by time where nothing else has been seen for a while."""
+        """Sample by time where nothing else has been seen for a while.
+
+        This is called by the collector, and the collector does not run within itself.
+        """
         now_s = self._clock()
         if self.is_on and now_s - self._last_sample_s >= every_s:
             unit_id = self.unit_id(BY_TIME)
             if unit_id is not None:
-                self.boundary(unit_id, int(now_s - self._began_s))
+                self.boundary(unit_id, int(now_s - self._began_s), may_collect=False)
 
     def learn(self, environment: dict[str, str]) -> None:
         """Record facts about the environment that became known."""
@@ -156,7 +160,7 @@ class Observer:
             collecting_us=round(self._collecting_s * 1e6),
         )
 
-    def _sample(self, unit_id: int, ordinal: int, now_s: float) -> None:
+    def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:
         gauges = self._read()
         self._last_sample_s = now_s
         sample = Sample(unit_id, ordinal, now_s - self._began_s, gauges)
@@ -166,7 +170,10 @@ class Observer:
         ready = self._slots[unit_id].offer(sample, level)
         if ready is not None:
             self._write(ready)
-        if self._suspicion.wants_collection(unit_id, level, sample.elapsed_s):
+        return level
+
+    def _suspect(self, unit_id: int, ordinal: int, level: int, now_s: float) -> None:
+        if self._suspicion.wants_collection(unit_id, level, now_s - self._began_s):
             self._collect(unit_id, ordinal, level)
 
     def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> None:

@@ -14,9 +14,8 @@ RISES_IN_A_ROW = 4
 # A rise this large needs less repetition: a six-epoch run has to be told as well.
 LARGE_RISE_BYTES = 4 * 1024 * 1024
 LARGE_RISES_IN_A_ROW = 3
-# The very first round trip builds graphs and caches. Marks by time begin with the imports.
+# The very first round trip builds graphs and caches: it says nothing.
 WARM_UP = 1
-WARM_UP_BY_TIME = 20
 # The marks are spread over the run: each comes this much later than the last, by time …
 SPREAD = 1.3
 # … and while memory rises, collecting takes at most this share of it.
@@ -26,10 +25,10 @@ COLLECTING_SHARE = 0.2
 class Rise:
     """The recent marks of one unit."""
 
-    def __init__(self, warm_up: int) -> None:
-        """Nothing seen yet; the first `warm_up` marks will say nothing."""
+    def __init__(self) -> None:
+        """Nothing seen yet."""
         self._marks: deque[int] = deque(maxlen=RISES_IN_A_ROW + 1)
-        self._warm_up = warm_up
+        self._warm_up = WARM_UP
         self.is_suspected = False
 
     def add(self, in_use_bytes: int) -> bool:
@@ -57,15 +56,11 @@ class Suspicion:
         self._next_s = 0.0
         self._collected_bytes = 0
 
-    def watch(self, unit_id: int, *, by_time: bool = False) -> None:
-        """Begin with a unit."""
-        self._rises[unit_id] = Rise(WARM_UP_BY_TIME if by_time else WARM_UP)
-
     def wants_collection(self, unit_id: int, in_use_bytes: int, elapsed_s: float) -> bool:
         """Take a mark of a unit; True when the collector should be run now."""
         if self._first_s is None:
             self._first_s = elapsed_s
-        is_rising = self._rises[unit_id].add(in_use_bytes)
+        is_rising = self._rises.setdefault(unit_id, Rise()).add(in_use_bytes)
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
         return is_rising and is_news and elapsed_s >= self._next_s

@@ -274,7 +274,7 @@ def test_machine_without_tensorflow_has_no_leak_of_it(machine, monkeypatch):
 
 def test_foreign_malloc_is_told_as_what_the_ledger_lacks(machine):
     probes = (
-        FakeProbe("glibc", NotMeasured("malloc comes from libjemalloc.so.2")),
+        FakeProbe("malloc", NotMeasured("malloc comes from libjemalloc.so.2")),
         FakeProbe("host", Reading({"rss_anon": 1})),
     )
 

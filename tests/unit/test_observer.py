@@ -191,6 +191,21 @@ def test_the_heartbeat_samples_only_where_nothing_else_does(path, clock):
     assert by_time == [*range(10, 20)]
 
 
+def test_the_heartbeat_never_collects_for_the_collector_calls_it(path, clock, monkeypatch):
+    collections = []
+    monkeypatch.setattr(gc, "collect", lambda: collections.append(1))
+    heap = Heap(clock)
+    watching = observer(path, clock, heap)
+    for second in range(60):
+        clock.now_s = second + 0.5
+        heap.used += 8 * MIB
+        watching.heartbeat()
+    watching.finish()
+
+    assert collections == []
+    assert len(load(path).samples) > 50
+
+
 def test_after_a_fork_the_child_writes_nothing(path, clock):
     watching = observer(path, clock, Heap(clock))
     unit = watching.unit_id("epoch")

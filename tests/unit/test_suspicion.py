@@ -8,10 +8,9 @@ from lowwater.suspicion import Suspicion
 MIB = 1 << 20
 
 
-def collections_in(levels, every_s=1.0, by_time=False):
+def collections_in(levels, every_s=1.0):
     """Feed the marks of one unit; the ordinals at which a collection was wanted."""
     suspicion, at = Suspicion(), []
-    suspicion.watch(0, by_time=by_time)
     for ordinal, level in enumerate(levels):
         if suspicion.wants_collection(0, level, ordinal * every_s):
             at.append(ordinal)
@@ -65,8 +64,6 @@ def test_a_rise_that_stops_is_no_longer_collected():
 
 def test_two_units_that_rise_together_share_their_collections():
     suspicion, count = Suspicion(), 0
-    suspicion.watch(0)
-    suspicion.watch(1)
     for ordinal in range(30):
         for unit in (0, 1):
             level = 200 * MIB + 4 * MIB * ordinal + unit * 1000
@@ -85,10 +82,3 @@ def test_collecting_takes_at_most_a_fifth_of_a_short_run():
     at = collections_in([200 * MIB + MIB * i for i in range(200)], every_s=0.01)
 
     assert len(at) <= 2
-
-
-def test_imports_that_fill_memory_are_not_suspected():
-    seconds = [20 * MIB * min(i, 10) for i in range(15)]
-
-    assert collections_in(seconds, by_time=True) == []
-    assert collections_in([MIB * i for i in range(40)], by_time=True) != []

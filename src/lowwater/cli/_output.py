@@ -21,11 +21,16 @@ def print_diagnosis(diagnosis: Diagnosis, stream: TextIO) -> None:
 
 
 def write_json(diagnosis: Diagnosis, path: str) -> None:
-    """Write the JSON report, or say why not."""
+    """Write the JSON report."""
     from lowwater.report import json
 
+    write_text(path, json.render(diagnosis))
+
+
+def write_text(path: str, content: str) -> None:
+    """Write a file whole, or say why not."""
     try:
-        Path(path).write_text(json.render(diagnosis), encoding="utf-8")
+        Path(path).write_text(content, encoding="utf-8")
     except OSError as error:
         msg = f"cannot write {path}"
         raise UserError(msg, received=error.strerror or str(error)) from error

@@ -26,7 +26,7 @@ SECTIONS: Mapping[str, Mapping[str, Source]] = {
 # Probe -> what the ledger lacks without it.
 WHAT_PROBES_GIVE: Mapping[str, str] = {
     "host": "resident memory by kind",
-    "glibc": "bytes in use in malloc's heap",
+    "malloc": "bytes in use in malloc's heap",
     "cpython": "CPython's small objects",
     "cgroup": "the container's limit",
 }

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lowwater.model import NotMeasured
+from lowwater.probes import malloc_probe
 from lowwater.probes.cgroup import CgroupProbe
 from lowwater.probes.cpython import CPythonProbe
-from lowwater.probes.glibc import GlibcProbe, malloc_library
+from lowwater.probes.glibc import malloc_library
 from lowwater.probes.host import HostProbe
 from lowwater.protocols import Probe
 
@@ -28,7 +29,7 @@ def installed_version(distribution: str) -> str | None:
 
 
 def _probes() -> tuple[Probe, ...]:
-    return (HostProbe(), GlibcProbe(), CPythonProbe(), CgroupProbe())
+    return (HostProbe(), malloc_probe(malloc_library()), CPythonProbe(), CgroupProbe())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,24 @@
 """One file per source of numbers; each answers a Reading or NotMeasured(why)."""
 
 from lowwater.probes.cpython import CPythonProbe
-from lowwater.probes.glibc import GlibcProbe
+from lowwater.probes.glibc import GlibcProbe, malloc_library
 from lowwater.probes.host import HostProbe
+from lowwater.probes.jemalloc import JemallocProbe
+from lowwater.probes.tcmalloc import TcmallocProbe
 from lowwater.probes.tensorflow import TensorFlowProbe
 from lowwater.protocols import Probe
 
 
+def malloc_probe(library: str | None) -> Probe:
+    """The probe that understands the malloc of this process."""
+    if library is not None and "jemalloc" in library:
+        return JemallocProbe()
+    if library is not None and "tcmalloc" in library:
+        return TcmallocProbe()
+    return GlibcProbe()
+
+
 def default_probes() -> tuple[Probe, ...]:
     """The probes of every run, in the order of the ledger."""
-    malloc = GlibcProbe()
+    malloc = malloc_probe(malloc_library())
     return (HostProbe(), malloc, CPythonProbe(), TensorFlowProbe(malloc))

@@ -57,7 +57,7 @@ def find_mallinfo2() -> Callable[[], _MallInfo2] | NotMeasured:
 class GlibcProbe:
     """Reads `mallinfo2`: about 20 µs, more when the heap is full of holes."""
 
-    name = "glibc"
+    name = "malloc"
 
     def __init__(self) -> None:
         """Look the function up once."""

@@ -17,6 +17,7 @@ _MOST_JUMPS = 0.25
 # Fewer marks have no usual round from which one could stand out.
 _MARKS_FOR_A_SPIKE = 3
 _MARKS_FOR_A_PATTERN = 6
+_MARKS_OF_A_LEVEL = 5
 # A fall of a sawtooth takes back at least this share of all that the series ever rose.
 _FALL_SHARE = 0.3
 # Between two falls nearly every round of a sawtooth rises; in noise every second one does.
@@ -61,7 +62,8 @@ def find_jumps(series: Series) -> Jumps:
     found = np.flatnonzero(alone)
     if len(found) > _MOST_JUMPS * len(excess) or len(found) < outstanding.sum():
         return Jumps((), ())
-    return Jumps(tuple(found.tolist()), tuple(excess[found].tolist()))
+    lasting = [int(index) for index in found if _lasts(series.y, int(index), excess[index])]
+    return Jumps(tuple(lasting), tuple(float(excess[index]) for index in lasting))
 
 
 def without_jumps(series: Series, jumps: Jumps) -> Series:
@@ -94,6 +96,13 @@ def _excess(series: Series) -> Floats:
     """What each round rose beyond the usual round."""
     gaps, changes = np.diff(series.x), np.diff(series.y)
     return np.asarray(changes - np.median(changes / gaps) * gaps)
+
+
+def _lasts(y: Floats, index: int, excess: float) -> bool:
+    """Whether the level stays up after a jump; the first half of it would do."""
+    before = np.median(y[max(index + 1 - _MARKS_OF_A_LEVEL, 0) : index + 1])
+    after = np.median(y[index + 1 : index + 1 + _MARKS_OF_A_LEVEL])
+    return bool(after - before >= excess / 2)
 
 
 def _threshold(excess: Floats, y: Floats) -> float:

@@ -29,6 +29,7 @@ _LATE_ROUNDS = 6
 _LATE_SHARE = 1 / 3
 # So many rounds after a jump show that it was a single one.
 _ROUNDS_AFTER_A_JUMP = 3
+_MARKS_AFTER_A_RAMP = 4
 _RECURRING_JUMPS = 3
 _PERIODIC_JUMPS = 4
 _ALIKE = 2.0
@@ -183,17 +184,20 @@ def _settled(case: Case, form: Form, jumps: Jumps) -> Verdict:
     if _jumped_lately(case, form, jumps):
         why = "it jumped in one of the last rounds"
         return told.needs_more(case, growth, _ROUNDS_AFTER_A_JUMP, why)
-    if form.shape is Shape.FLAT and _may_rise(case, growth):
+    if _may_rise(case, form, growth):
         return told.needs_more(case, growth, _rounds_missing(case, growth))
     return told.settled(case)
 
 
-def _may_rise(case: Case, growth: Trend) -> bool:
+def _may_rise(case: Case, form: Form, growth: Trend) -> bool:
     """Whether a rise that would matter is neither certain nor excluded."""
-    if case.rounds < ENOUGH_ROUNDS and growth.high >= MATERIAL_IN_FEW_ROUNDS:
-        return True
-    is_likely = growth.p_rising <= _LIKELY
-    return is_likely and is_worth_a_word(growth.slope, case.steady.span)
+    is_short = case.rounds < ENOUGH_ROUNDS
+    if form.shape in (Shape.STOPPED, Shape.STEP):
+        could = is_short and len(form.present) < _MARKS_AFTER_A_RAMP
+        return could and growth.high >= MATERIAL_IN_FEW_ROUNDS
+    present = trend(form.present)
+    is_likely = present.p_rising <= _LIKELY and is_worth_a_word(present.slope, form.present.span)
+    return is_likely or (is_short and present.high >= MATERIAL_IN_FEW_ROUNDS)
 
 
 def _rounds_missing(case: Case, growth: Trend) -> int:

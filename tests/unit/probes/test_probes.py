@@ -7,11 +7,13 @@ import pytest
 
 from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, PYTHON_BLOCKS, RSS_ANON, in_use_bytes
 from lowwater.model import NotMeasured, Reading
-from lowwater.probes import glibc
+from lowwater.probes import glibc, malloc_probe
 from lowwater.probes.cgroup import CgroupProbe
 from lowwater.probes.cpython import CPythonProbe
 from lowwater.probes.glibc import GlibcProbe
 from lowwater.probes.host import HostProbe
+from lowwater.probes.jemalloc import JemallocProbe
+from lowwater.probes.tcmalloc import TcmallocProbe
 from lowwater.probes.tensorflow import TensorFlowProbe
 
 MIB = 1 << 20
@@ -56,12 +58,12 @@ def test_malloc_counts_what_is_held_and_what_is_kept():
 
 
 def test_a_preloaded_malloc_is_not_measured(monkeypatch):
-    monkeypatch.setattr(glibc, "malloc_library", lambda: "libjemalloc.so.2")
+    monkeypatch.setattr(glibc, "malloc_library", lambda: "libmimalloc.so.2")
 
     answer = GlibcProbe().read()
 
     assert answer == NotMeasured(
-        "malloc comes from libjemalloc.so.2; glibc's statistics do not see what it hands out"
+        "malloc comes from libmimalloc.so.2; glibc's statistics do not see what it hands out"
     )
 
 
@@ -117,7 +119,7 @@ class FakeContext:
 
 
 class Malloc:
-    name = "glibc"
+    name = "malloc"
 
     def read(self):
         return Reading({"heap_used": 100 * MIB, "mmap_used": 50 * MIB})
@@ -209,3 +211,57 @@ def test_inside_a_container_the_root_is_used(tmp_path):
 @pytest.mark.parametrize("line", ["", "0::/\n"])
 def test_no_control_group_is_not_measured(tmp_path, line):
     assert cgroup(tmp_path, line, {}) == NotMeasured("no readable memory control group")
+
+
+class FakeJemalloc:
+    """jemalloc's own interface, with made-up numbers; the real one is not to be had by pip."""
+
+    numbers = {b"stats.allocated": 30 * MIB, b"stats.resident": 50 * MIB}  # noqa: RUF012
+
+    def mallctl(self, name, old, _size, _new, _new_size):
+        if name not in self.numbers:
+            return 0 if name == b"epoch" else 2
+        old._obj.value = self.numbers[name]
+        return 0
+
+
+class FakeTcmalloc:
+    """tcmalloc's own interface, with made-up numbers."""
+
+    numbers = {  # noqa: RUF012
+        b"generic.current_allocated_bytes": 30 * MIB,
+        b"generic.heap_size": 60 * MIB,
+        b"tcmalloc.pageheap_unmapped_bytes": 10 * MIB,
+    }
+
+    def MallocExtension_GetNumericProperty(self, name, value):  # noqa: N802
+        value._obj.value = self.numbers.get(name, 0)
+        return name in self.numbers
+
+
+@pytest.mark.parametrize("probe", [JemallocProbe(FakeJemalloc()), TcmallocProbe(FakeTcmalloc())])
+def test_a_malloc_that_tells_its_statistics_is_measured(probe):
+    gauges = probe.read().gauges
+
+    assert gauges == {HEAP_USED: 30 * MIB, HEAP_FREE: 20 * MIB, MMAP_USED: 0}
+
+
+@pytest.mark.parametrize("kind", [JemallocProbe, TcmallocProbe])
+def test_a_malloc_that_keeps_its_statistics_to_itself_is_not_measured(kind):
+    answer = kind(SimpleNamespace(mallctl=lambda *_: 2)).read()
+
+    assert isinstance(answer, NotMeasured)
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [
+        ("libjemalloc.so.2", JemallocProbe),
+        ("libtcmalloc_minimal.so.4", TcmallocProbe),
+        ("libc.so.6", GlibcProbe),
+        ("libmimalloc.so.2", GlibcProbe),
+        (None, GlibcProbe),
+    ],
+)
+def test_each_malloc_has_the_probe_that_understands_it(library, kind):
+    assert type(malloc_probe(library)) is kind
