@@ -89,8 +89,7 @@ def _load_with_ticks(loader: SourceFileLoader, add_ticks: AddTicks) -> None:
         except Exception:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
             return plain
 
-    loader.path_stats = path_stats  # type: ignore[method-assign]
-    loader.source_to_code = source_to_code  # type: ignore[method-assign]
+    vars(loader).update(path_stats=path_stats, source_to_code=source_to_code)
 
 
 class UserModules(MetaPathFinder):

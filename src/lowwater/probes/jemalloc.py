@@ -14,7 +14,7 @@ class JemallocProbe:
 
     def __init__(self, process: Any = None) -> None:  # noqa: ANN401 - a ctypes library, or a fake
         """Look the function up in the running process."""
-        self._mallctl = getattr(process or ctypes.CDLL(None), "mallctl", None)
+        self._mallctl: Any = getattr(process or ctypes.CDLL(None), "mallctl", None)
 
     def read(self) -> Reading | NotMeasured:
         """Bytes handed out, and resident bytes that are kept free."""
