@@ -35,7 +35,7 @@ class Unit:
 class Sample:
     """All gauges at one boundary of one unit.
 
-    `ordinal` is the count of that unit's boundaries so far, this one included.
+    `ordinal` is the number of round trips of that unit that were completed by then.
     When a long run is thinned, a sample stands for several boundaries: the lowest of them.
     """
 

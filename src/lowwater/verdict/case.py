@@ -132,11 +132,14 @@ def _lowest_of_stretches(series: Series, most: int) -> Series:
 def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
     """The collections at this unit's rounds, each with the bytes before and after it."""
     rows: dict[float, tuple[float, float]] = {}
+    last = 0.0
     for one in timeline.collections if len(case.marks) and not case.is_resident else ():
         at = float(one.ordinal) if one.unit_id == unit.id else _round_at(case, one.elapsed_s)
-        placed = _on_host(case, one, at) if case.place == gauges.HOST else _on_device(case, at)
+        host = case.place == gauges.HOST
+        placed = _on_host(case, one, at, last) if host else _on_device(case, at)
         if placed is not None:
             rows[placed[0]] = placed[1:]
+            last = at
     ordered = sorted(rows)
     return Collected(
         np.array(ordered, dtype=np.float64),
@@ -153,18 +156,22 @@ def _round_at(case: Case, elapsed_s: float) -> float:
     return float(np.interp(elapsed_s, times, ordinals)) if inside else -1.0
 
 
-def _on_host(case: Case, one: Collection, at: float) -> tuple[float, float, float] | None:
+def _on_host(
+    case: Case, one: Collection, at: float, last: float
+) -> tuple[float, float, float] | None:
     """A collection at a boundary as it was; one between two, as it would have been there.
 
-    In the midst of a round other bytes are live than at its end, but garbage is garbage.
+    In the midst of a round other bytes are live than at its end, but garbage is garbage:
+    it has gathered since the last collection, and most of it was there at the boundary.
     """
     if abs(at - round(at)) <= _AT_A_BOUNDARY:
         return float(round(at)), float(one.before_bytes), float(one.after_bytes)
-    last = int(np.searchsorted(case.marks.x, at, side="right")) - 1
-    if last < 0:
+    index = int(np.searchsorted(case.marks.x, at, side="right")) - 1
+    if index < 0:
         return None
-    level = float(case.marks.y[last])
-    return float(case.marks.x[last]), level, level - one.freed_bytes
+    boundary, level = float(case.marks.x[index]), float(case.marks.y[index])
+    gathered = min(max((boundary - last) / (at - last), 0.0), 1.0) if at > last else 1.0
+    return boundary, level, level - gathered * one.freed_bytes
 
 
 def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:

@@ -105,4 +105,4 @@ def _goes_on(case: Case, live: Trend) -> bool:
     if len(since) < _MARKS_FOR_A_TREND or since.span < _WIDE * case.steady.span:
         return True
     expected = case.collected.after[-1] + live.slope * since.span / 2
-    return bool(since.y[-_MARKS_FOR_A_TREND:].min() >= expected)
+    return bool(np.median(since.y[-_MARKS_FOR_A_TREND:]) >= expected)

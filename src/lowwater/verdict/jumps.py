@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowwater.verdict.series import Floats, Series
 
@@ -24,6 +25,8 @@ _FALL_SHARE = 0.3
 _RISING_SHARE = 0.75
 _MOST_FALLS = 0.4
 _STEEP = 1.4
+# Two falls may be noise: then no single rise may come near to them.
+_SEVERAL_FALLS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,20 @@ def sawtooth_lows(series: Series) -> Series:
     few = 0 < len(found) <= _MOST_FALLS * len(changes)
     if not few or (changes[~falls] > 0).mean() < _RISING_SHARE:
         return nothing
-    # A tooth is climbed in steps: two or more before each fall but the first, each far smaller.
-    is_climb = all((changes[index - 2 : index] > 0).all() for index in found[1:])
-    is_steep = -changes[falls].max() >= _STEEP * changes.max()
-    return Series(series.x[found + 1], series.y[found + 1]) if is_climb and is_steep else nothing
+    is_tooth = _is_climbed(changes, found) and _is_steep(changes, found)
+    return Series(series.x[found + 1], series.y[found + 1]) if is_tooth else nothing
+
+
+def _is_climbed(changes: Floats, falls: NDArray[np.int64]) -> bool:
+    """Whether two or more rises come before each fall but the first, which may be cut off."""
+    return all((changes[index - 2 : index] > 0).all() for index in falls[1:])
+
+
+def _is_steep(changes: Floats, falls: NDArray[np.int64]) -> bool:
+    """Whether a fall is far larger than the single steps of the climb."""
+    rises = changes[changes > 0]
+    usual = np.median(rises) if len(falls) >= _SEVERAL_FALLS else rises.max(initial=0.0)
+    return bool(-np.median(changes[falls]) >= _STEEP * usual)
 
 
 def _excess(series: Series) -> Floats:

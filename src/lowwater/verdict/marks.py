@@ -40,6 +40,7 @@ _LIKELY = 0.05
 # Bytes in use scatter this much more than resident bytes where a pool takes memory ahead.
 _SCATTERS = 3.0
 _FALLS_OF_A_SAWTOOTH = 2
+_FALLS_ON_A_SLOPE = 3
 # Lows that vary by less than this share of the range are one level.
 _SAME_LEVEL = 0.35
 _LOWS_FOR_A_LINE = 4
@@ -92,8 +93,8 @@ def _is_garbage(seen: Verdict, heard: Testimony) -> bool:
 
 def _judge_marks(case: Case, heard: Testimony) -> Verdict:
     """What the marks say by their shape."""
-    lows = sawtooth_lows(case.steady)
-    if len(lows) >= _FALLS_OF_A_SAWTOOTH:
+    lows = _teeth(case.steady)
+    if len(lows):
         return _sawtooth(case, lows, heard)
     steady = despiked(case.steady)
     jumps = find_jumps(steady)
@@ -105,6 +106,19 @@ def _judge_marks(case: Case, heard: Testimony) -> Verdict:
     return _settled(case, form, jumps)
 
 
+def _teeth(steady: Series) -> Series:
+    """The low points of a sawtooth, be it level or on a slope."""
+    lows = sawtooth_lows(steady)
+    if len(lows) >= _FALLS_OF_A_SAWTOOTH:
+        return lows
+    level = Series(steady.x, steady.y - trend(steady).slope * steady.x)
+    lows = np.isin(steady.x, sawtooth_lows(level).x)
+    # Noise around a line may look like it, but not again and again, nor fall each time.
+    fell = lows[1:] & (np.diff(steady.y) < 0)
+    is_sawtooth = fell.sum() == lows.sum() >= _FALLS_ON_A_SLOPE
+    return Series(steady.x[lows], steady.y[lows]) if is_sawtooth else steady.skip(len(steady))
+
+
 def _sawtooth(case: Case, lows: Series, heard: Testimony) -> Verdict:
     growth = trend(lows)
     is_level = np.ptp(lows.y) <= _SAME_LEVEL * np.ptp(case.steady.y)
@@ -114,7 +128,8 @@ def _sawtooth(case: Case, lows: Series, heard: Testimony) -> Verdict:
     is_live = heard.says is Says.LIVE and len(lows) >= _LOWS_FOR_A_LINE
     if is_live and (np.diff(lows.y) > 0).all():
         return told.leak_under_sawtooth(case, growth)
-    return told.needs_more(case, growth, case.rounds, "it falls back, but not to one level")
+    why = "it falls back now and then, but not to one level"
+    return told.needs_more(case, growth, case.rounds, why)
 
 
 def _rising(case: Case, form: Form, jumps: Jumps) -> Verdict:
@@ -201,8 +216,9 @@ def _may_rise(case: Case, form: Form, growth: Trend) -> bool:
 
 
 def _rounds_missing(case: Case, growth: Trend) -> int:
-    is_large = growth.low >= MATERIAL_IN_FEW_ROUNDS
-    return (FEWEST_ROUNDS if is_large else ENOUGH_ROUNDS) - case.rounds
+    is_large = growth.low >= MATERIAL_IN_FEW_ROUNDS and case.rounds < FEWEST_ROUNDS
+    enough = FEWEST_ROUNDS if is_large else ENOUGH_ROUNDS
+    return enough - case.rounds if case.rounds < enough else _MORE_ROUNDS
 
 
 def _pool_growth(case: Case, form: Form, jumps: Jumps) -> Trend | None:

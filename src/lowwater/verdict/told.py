@@ -81,8 +81,9 @@ def too_few(case: Case) -> Verdict:
     """Hardly begun."""
     fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else FEWEST_ROUNDS
     more = max(1, fewest - case.rounds)
+    seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
     because = (
-        f"only {words.counted(case.rounds, case.unit)}: too few to tell growth from warm-up; "
+        f"{seen}: too few to tell growth from warm-up; "
         f"{words.counted(more, case.unit, 'more')} would tell"
     )
     return build(case, Kind.INCONCLUSIVE, because, None, more)

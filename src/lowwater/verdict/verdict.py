@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lowwater import gauges
-from lowwater.model import Kind, Timeline, Unit, Verdict
+from lowwater.model import Kind, Sample, Timeline, Unit, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.case import CLOCK_UNIT, open_case
@@ -20,11 +20,18 @@ _SPEAKS_FOR_THE_RUN = 0.5
 # Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
 _ROOM = 0.5
 _FEWEST_OUTSIDE = 10
+# A rise of resident memory that a user would ask about.
+_NOTICEABLE_RISE = 16 << 20
 _KERAS_UNITS = frozenset(
     {"fit", "epoch", "evaluate", "predict", "train_on_batch", "model", "session"}
 )
-# Of units with equally many rounds, the one that the user thinks in.
-_FAMILIAR = ("epoch", "iteration", "fit", "model", "session", "evaluate", "predict")
+# Of units with about equally many rounds, the one that the user thinks in: marked by hand, or a
+# loop with its line. A call is counted when it begins, so it has one round less than its loop.
+_FAMILIAR = (
+    *("iteration", "epoch", "fit", "model", "session", "evaluate", "predict"),
+    *("train_on_batch", "test_on_batch", "predict_on_batch", "clear_session", CLOCK_UNIT),
+)
+_ABOUT_EQUAL = 1.15
 _ADVICE = 'mark its round trips with lowwater.boundary("episode")'
 
 # Of several places the worst is told, a leak before all.
@@ -42,12 +49,13 @@ _SEVERITY = (
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """A verdict, its unit, and when the unit was active."""
+    """A verdict, its unit, when the unit was active, and what became resident meanwhile."""
 
     verdict: Verdict
     unit: Unit
     start_s: float
     end_s: float
+    risen_bytes: int
 
     @property
     def span_s(self) -> float:
@@ -66,8 +74,10 @@ class _Heard:
 def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     """The leading verdict, and one per unit in the order of the timeline."""
     first = [_hear(timeline, unit) for unit in timeline.units]
-    heard = [replace(one, verdict=_reconsidered(one, first)) for one in first]
-    return _leading(timeline, heard), tuple(one.verdict for one in heard)
+    second = [replace(one, verdict=_reconsidered(one, first)) for one in first]
+    # A verdict that others overruled is told, but does not lead.
+    upheld = [one for one, was in zip(second, first, strict=True) if one.verdict is was.verdict]
+    return _leading(timeline, upheld), tuple(one.verdict for one in second)
 
 
 def judge_unit(timeline: Timeline, unit: Unit) -> Verdict:
@@ -87,7 +97,13 @@ def _hear(timeline: Timeline, unit: Unit) -> _Heard:
     times = sorted(sample.elapsed_s for sample in timeline.of(unit)) or [0.0]
     # The first sample ends the first round, so the unit began about a round earlier.
     round_s = (times[-1] - times[0]) / max(len(times) - 1, 1)
-    return _Heard(judge_unit(timeline, unit), unit, max(0.0, times[0] - round_s), times[-1])
+    start_s = max(0.0, times[0] - round_s)
+    return _Heard(judge_unit(timeline, unit), unit, start_s, times[-1], _risen(timeline.of(unit)))
+
+
+def _risen(samples: tuple[Sample, ...]) -> int:
+    resident = [gauges.rss_bytes(sample.gauges) for sample in samples]
+    return resident[-1] - resident[0] if resident else 0
 
 
 def _reconsidered(one: _Heard, all_: list[_Heard]) -> Verdict:
@@ -143,7 +159,7 @@ def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
     aligned = [one for one in by_rounds if one.unit.name != CLOCK_UNIT]
     leaks = [one for one in aligned if one.verdict.kind is Kind.LEAK]
     if leaks:
-        return leaks[0].verdict
+        return _most_familiar(leaks).verdict
     if told := _acquittal(aligned):
         return told
     conclusive = [one for one in by_rounds if one.verdict.kind is not Kind.INCONCLUSIVE]
@@ -153,17 +169,33 @@ def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
 
 
 def _coarseness(one: _Heard) -> tuple[int, int]:
-    known = one.unit.name in _FAMILIAR
-    return one.verdict.units_seen, _FAMILIAR.index(one.unit.name) if known else -1
+    return one.verdict.units_seen, _strangeness(one)
+
+
+def _strangeness(one: _Heard) -> int:
+    is_known = one.unit.name in _FAMILIAR
+    return _FAMILIAR.index(one.unit.name) if is_known else -1
+
+
+def _most_familiar(by_rounds: list[_Heard]) -> _Heard:
+    """The coarsest unit, or one as coarse that the user knows better."""
+    fewest = by_rounds[0].verdict.units_seen
+    limit = max(fewest + 1, _ABOUT_EQUAL * fewest)
+    return min((one for one in by_rounds if one.verdict.units_seen <= limit), key=_strangeness)
 
 
 def _acquittal(aligned: list[_Heard]) -> Verdict | None:
-    """The coarsest verdict of those that speak for most of the run."""
+    """The coarsest verdict of those that speak for most of the run, or for its rise."""
     acquitting = [one for one in aligned if one.acquits]
     longest = max((one.span_s for one in aligned), default=0.0)
-    broad = [one for one in acquitting if one.span_s >= _SPEAKS_FOR_THE_RUN * longest]
-    most = max((one.span_s for one in broad), default=0.0)
-    return next((one.verdict for one in broad if one.span_s >= _COVERS * most), None)
+    if not any(one.span_s >= _SPEAKS_FOR_THE_RUN * longest for one in acquitting):
+        return None
+    risen = max(one.risen_bytes for one in acquitting)
+    if risen >= _NOTICEABLE_RISE:
+        # The user saw memory rise: the answer is about where it did.
+        return _most_familiar([o for o in acquitting if o.risen_bytes >= risen / 2]).verdict
+    most = max(one.span_s for one in acquitting)
+    return _most_familiar([o for o in acquitting if o.span_s >= _COVERS * most]).verdict
 
 
 def _nearest(by_rounds: list[_Heard]) -> Verdict | None:
