@@ -173,11 +173,11 @@ class FakeProbe:
 
 def _record(run: Run) -> tuple[list[Sample], list[Collection]]:
     samples, collections = [], []
-    waiting = 0.0
+    waiting, kept = 0.0, _kept(run)
     for ordinal in range(run.rounds + 1):
         waiting += run.garbage_bytes if ordinal else 0.0
         sample = _sample(run, ordinal, waiting)
-        if ordinal in _kept(run):
+        if ordinal in kept:
             samples.append(sample)
         if ordinal in run.collected_at:
             collections.append(_collection(sample, waiting))

@@ -72,7 +72,7 @@ def _weigh(case: Case, heard: Testimony) -> Verdict:
     seen = _judge_marks(case, heard)
     if heard.says is Says.GARBAGE and _is_garbage(seen, heard):
         return told.waits_for_collector(case, heard.live, heard.freed_bytes)
-    if heard.says is Says.UNSURE and seen.kind is Kind.LEAK:
+    if heard.says is Says.UNSURE and seen.kind in (Kind.LEAK, Kind.SAWTOOTH, Kind.INCONCLUSIVE):
         growth = heard.live or trend(case.steady)
         return told.needs_more(case, growth, _MORE_ROUNDS, "part of the rise was garbage")
     return seen
@@ -108,9 +108,9 @@ def _judge_marks(case: Case, heard: Testimony) -> Verdict:
 
 def _teeth(steady: Series) -> Series:
     """The low points of a sawtooth, be it level or on a slope."""
-    lows = sawtooth_lows(steady)
-    if len(lows) >= _FALLS_OF_A_SAWTOOTH:
-        return lows
+    teeth = sawtooth_lows(steady)
+    if len(teeth) >= _FALLS_OF_A_SAWTOOTH:
+        return teeth
     level = Series(steady.x, steady.y - trend(steady).slope * steady.x)
     lows = np.isin(steady.x, sawtooth_lows(level).x)
     # Noise around a line may look like it, but not again and again, nor fall each time.

@@ -162,10 +162,10 @@ def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
         return _most_familiar(leaks).verdict
     if told := _acquittal(aligned):
         return told
-    conclusive = [one for one in by_rounds if one.verdict.kind is not Kind.INCONCLUSIVE]
-    if conclusive:
-        return conclusive[-1].verdict
-    return _nearest(by_rounds) or _from_outside(timeline)
+    clock = [one for one in by_rounds if one.unit.name == CLOCK_UNIT]
+    if clock and clock[0].verdict.kind is not Kind.INCONCLUSIVE:
+        return clock[0].verdict
+    return _nearest(aligned) or _nearest(clock) or _from_outside(timeline)
 
 
 def _coarseness(one: _Heard) -> tuple[int, int]:
@@ -198,9 +198,10 @@ def _acquittal(aligned: list[_Heard]) -> Verdict | None:
     return _most_familiar([o for o in acquitting if o.span_s >= _COVERS * most]).verdict
 
 
-def _nearest(by_rounds: list[_Heard]) -> Verdict | None:
+def _nearest(heard: list[_Heard]) -> Verdict | None:
     """Of verdicts that cannot tell, the one with the most rounds seen."""
-    return max(by_rounds, key=lambda one: one.verdict.units_seen).verdict if by_rounds else None
+    unsure = [one.verdict for one in heard if one.verdict.kind is Kind.INCONCLUSIVE]
+    return max(unsure, key=lambda verdict: verdict.units_seen, default=None)
 
 
 def _from_outside(timeline: Timeline) -> Verdict:

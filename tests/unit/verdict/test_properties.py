@@ -10,11 +10,12 @@ from lowwater.testing import a_run
 from lowwater.verdict import book, judge
 
 # The same examples on every run: a red build must mean a change, not bad luck.
-repeatably = settings(derandomize=True, deadline=None, max_examples=60)
+repeatably = settings(derandomize=True, deadline=None, max_examples=40)
 
 seeds = st.integers(0, 10_000)
 rounds = st.integers(12, 60)
 noises = st.sampled_from([0.0, 0.01, 0.1, 0.5])
+any_bytes = st.integers(0, 1 << 40)
 
 
 def kind_of(run):
@@ -25,7 +26,7 @@ def kind_of(run):
 def any_timeline(draw):
     count = draw(st.integers(0, 400))
     steps = draw(st.lists(st.integers(1, 40), min_size=count, max_size=count))
-    levels = draw(st.lists(st.integers(0, 1 << 40), min_size=count, max_size=count))
+    levels = draw(st.lists(any_bytes, min_size=count, max_size=count))
     names = draw(st.sampled_from([("heap_used",), ("rss_anon",), ("GPU:0 in use", "heap_used")]))
     samples, ordinal = [], -1
     for index, (step, level) in enumerate(zip(steps, levels, strict=True)):
@@ -138,9 +139,9 @@ def test_garbage_that_was_collected_is_never_a_leak(count, garbage, first, gap):
 
 
 @repeatably
-@given(rounds, st.floats(0.5, 30.0), st.floats(0.5, 30.0), st.integers(4, 6), st.integers(2, 3))
+@given(rounds, st.floats(0.5, 30.0), st.floats(0.2, 3.0), st.integers(4, 6), st.integers(2, 3))
 def test_a_leak_under_garbage_is_told_by_its_live_bytes(count, live, garbage, first, gap):
-    run = a_run(count).grows(mib=live).leaves_garbage(mib=garbage)
+    run = a_run(count).grows(mib=live).leaves_garbage(mib=garbage * live)
     verdict, _ = judge(run.collects(range(first, count + 1, gap)).timeline())
 
     assert verdict.kind is Kind.LEAK

@@ -1,0 +1,132 @@
+"""What the collector's experiments prove, and what they do not."""
+
+from dataclasses import replace
+
+import pytest
+
+from lowwater.model import Kind
+from lowwater.testing import a_run, together
+from lowwater.verdict import judge
+
+MIB = 1 << 20
+
+
+def verdict_of(run):
+    return judge(run.timeline())[0]
+
+
+def test_garbage_that_collections_give_back_is_no_leak():
+    verdict = verdict_of(a_run(14).leaves_garbage(mib=4).collects([5, 8, 12]))
+
+    assert verdict.kind is Kind.SAWTOOTH
+    assert verdict.growth_bytes_per_unit == 0
+    assert verdict.because == (
+        "host memory in use waits for the garbage collector: a collection gave back 16.0 MiB, "
+        "and what it leaves behind does not grow"
+    )
+
+
+def test_predict_in_a_loop_is_garbage():
+    calls = a_run(240, unit="predict").leaves_garbage(mib=1 / 64).collects([30, 60, 90, 150, 220])
+
+    assert verdict_of(calls).kind is Kind.SAWTOOTH
+
+
+def test_live_bytes_are_told_apart_from_the_garbage_around_them():
+    """One model per round: +9.8 MB with garbage, of which 4.6 stay."""
+    verdict = verdict_of(a_run(14).grows(mib=4.6).leaves_garbage(mib=5.2).collects([5, 8, 12]))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(4.6 * MIB, rel=1e-6)
+    assert verdict.because == (
+        "host memory in use rose by 4.6 MiB per epoch (4.6 … 4.6), counting only what "
+        "3 garbage collections left behind; each gave back 20.8 MiB"
+    )
+
+
+def test_two_collections_far_apart_are_enough():
+    verdict = verdict_of(a_run(14).grows(mib=4.6).leaves_garbage(mib=5.2).collects([5, 11]))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(4.6 * MIB, rel=1e-6)
+
+
+def test_two_collections_close_together_are_not():
+    run = a_run(24).grows(mib=4.6).leaves_garbage(mib=5.2).collects([5, 7])
+
+    assert verdict_of(run).kind is Kind.INCONCLUSIVE
+
+
+def test_one_collection_that_gives_all_back_acquits():
+    assert verdict_of(a_run(14).leaves_garbage(mib=4).collects([8])).kind is Kind.SAWTOOTH
+
+
+def test_one_collection_that_gives_nothing_back_leaves_the_leak():
+    verdict = verdict_of(a_run(14).grows(mib=4).collects([8]))
+
+    assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+
+
+@pytest.mark.parametrize("at", [5, 8])
+def test_one_collection_that_gives_part_back_proves_nothing(at):
+    verdict = verdict_of(a_run(14).grows(mib=4.6).leaves_garbage(mib=5.2).collects([at]))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert "part of the rise was garbage" in verdict.because
+    assert verdict.more_units_needed == 4
+
+
+def test_collections_that_give_nothing_back_leave_all_marks_to_the_estimate():
+    run = a_run(14).grows(mib=4).noise(mib=1, seed=1)
+
+    plain, collected = verdict_of(run), verdict_of(run.collects([5, 8, 12]))
+
+    assert plain == collected
+
+
+def test_a_little_live_growth_under_much_garbage_needs_four_collections():
+    run = a_run(20).grows(mib=1).leaves_garbage(mib=12)
+
+    assert verdict_of(run.collects([5, 9, 13])).kind is Kind.INCONCLUSIVE
+    assert verdict_of(run.collects([5, 9, 13, 17])).kind is Kind.LEAK
+
+
+def test_live_growth_that_would_not_matter_is_no_leak():
+    run = a_run(20).grows(mib=0.1).leaves_garbage(mib=4).collects([5, 9, 13, 17])
+
+    assert verdict_of(run).kind is Kind.SAWTOOTH
+
+
+def test_live_bytes_that_stopped_growing_are_no_leak():
+    run = a_run(24).fills(mib=80, until=8).leaves_garbage(mib=2).collects([4, 6, 8, 12, 16, 20])
+
+    assert verdict_of(run).kind is not Kind.LEAK
+
+
+def test_garbage_is_garbage_for_a_unit_that_did_not_ask():
+    """The collector ran after a `predict` call; the loop around it is acquitted as well."""
+    loop = a_run(15, unit="iteration", where="serve.py:9").leaves_garbage(mib=4)
+    calls = a_run(240, unit="predict").leaves_garbage(mib=0.25).collects([67, 131, 195])
+    both = together(loop.collects([4, 8, 12]), calls)
+    asked_by_calls = tuple(one for one in both.collections if one.unit_id == 2)
+
+    _, by_unit = judge(replace(both, collections=asked_by_calls))
+
+    assert [one.kind for one in by_unit] == [Kind.SAWTOOTH, Kind.SAWTOOTH]
+
+
+def test_a_leak_is_a_leak_for_a_unit_that_did_not_ask():
+    loop = a_run(15, unit="iteration", where="serve.py:9").grows(mib=4)
+    calls = a_run(240, unit="predict").grows(mib=0.25).collects([67, 131, 195])
+
+    leading, by_unit = judge(together(loop, calls))
+
+    assert [one.kind for one in by_unit] == [Kind.LEAK, Kind.LEAK]
+    assert leading.unit.name == "iteration"
+
+
+def test_garbage_that_holds_device_memory_is_no_leak_of_the_device():
+    gauge = "GPU:0 in use"
+    run = a_run(24).holds(gauge, mib=500).swings(gauge, mib=20, every=6).collects([5, 11, 17, 23])
+
+    assert verdict_of(run).kind is not Kind.LEAK

@@ -1,0 +1,243 @@
+"""The innocent twins: runs that look like a leak to a user, and what they are."""
+
+import pytest
+
+from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
+from lowwater.model import Kind
+from lowwater.testing import a_run
+from lowwater.verdict import judge
+
+
+def verdict_of(run):
+    return judge(run.timeline())[0]
+
+
+def test_a_run_in_which_nothing_happens_is_flat():
+    verdict = verdict_of(a_run(epochs=12))
+
+    assert verdict.kind is Kind.FLAT
+    assert verdict.is_leak is False
+    assert verdict.because == ("host memory in use stayed within 0 B over 10 epochs after warm-up")
+
+
+def test_a_history_that_grows_by_bytes_is_flat():
+    verdict = verdict_of(a_run(60).grows(mib=100 / 2**20))
+
+    assert verdict.kind is Kind.FLAT
+    assert verdict.because == "host memory in use grows by 100 B per epoch: too little to matter"
+
+
+def test_memory_that_falls_is_flat():
+    verdict = verdict_of(a_run(14).grows(mib=-4))
+
+    assert verdict.kind is Kind.FLAT
+    assert verdict.because == "host memory in use fell by 44.0 MiB over 12 epochs after warm-up"
+
+
+@pytest.mark.parametrize(("until", "rounds"), [(5, 12), (5, 14), (8, 16), (8, 12), (10, 12)])
+def test_a_cache_that_filled_up_is_a_cache(until, rounds):
+    verdict = verdict_of(a_run(rounds).fills(mib=60, until=until))
+
+    assert verdict.kind is Kind.CACHE
+    assert verdict.because.endswith(
+        f"until epoch {until} and has not grown since, like a cache or buffer that is full"
+    )
+
+
+def test_a_cache_that_paused_for_one_round_is_not_full_yet():
+    verdict = verdict_of(a_run(12).fills(mib=60, until=11))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert "its growth slows down" in verdict.because
+    assert verdict.more_units_needed == 6
+
+
+def test_a_cache_that_is_nearly_full_is_a_cache():
+    verdict = verdict_of(a_run(16).saturates(mib=100, rounds=4))
+
+    assert verdict.kind is Kind.CACHE
+    assert "has hardly grown since" in verdict.because
+
+
+def test_growth_that_slows_down_proves_nothing_yet():
+    verdict = verdict_of(a_run(16).saturates(mib=100, rounds=12))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.because == (
+        "host memory in use cannot be judged after 16 epochs: its growth slows down; "
+        "6 more epochs would tell"
+    )
+
+
+def test_a_jump_from_the_start_to_the_first_round_is_warm_up():
+    verdict = verdict_of(a_run(12).measured_at_start().jumps(mib=60, at=1))
+
+    assert verdict.kind is Kind.WARM_UP
+    assert verdict.because == (
+        "host memory in use rose by 60.0 MiB and has been level since epoch 1"
+    )
+
+
+@pytest.mark.parametrize("at", [2, 3, 6, 9])
+def test_a_single_jump_is_warm_up_wherever_it_is(at):
+    verdict = verdict_of(a_run(12).jumps(mib=60, at=at))
+
+    assert verdict.kind is Kind.WARM_UP
+    assert verdict.because.endswith(f"has been level since epoch {at}")
+
+
+@pytest.mark.parametrize("run", [a_run(12).jumps(mib=5, at=6), a_run(12).spikes(mib=60, at=6)])
+def test_a_small_jump_or_a_spike_is_flat(run):
+    assert verdict_of(run).kind is Kind.FLAT
+
+
+def test_a_jump_small_beside_all_memory_in_use_is_flat():
+    assert verdict_of(a_run(12).holds("mmap_used", mib=2000).jumps(mib=60, at=6)).kind is Kind.FLAT
+
+
+def test_a_jump_in_the_last_rounds_proves_nothing_yet():
+    verdict = verdict_of(a_run(12).jumps(mib=60, at=11))
+
+    assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, 3)
+
+
+def test_a_spike_at_the_very_end_is_nothing():
+    assert verdict_of(a_run(20).spikes(mib=60, at=20)).kind is Kind.FLAT
+
+
+def test_memory_that_comes_back_again_and_again_is_a_sawtooth():
+    verdict = verdict_of(a_run(30).swings(mib=10, every=5))
+
+    assert verdict.kind is Kind.SAWTOOTH
+    assert verdict.because == (
+        "host memory in use rises and falls: it came back 6 times to about 195.8 MiB"
+    )
+
+
+def test_memory_that_came_back_once_proves_nothing_yet():
+    verdict = verdict_of(a_run(14).swings(mib=10, every=8))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert "it fell back once" in verdict.because
+
+
+def test_a_sawtooth_on_a_slope_proves_nothing_while_the_collector_was_not_asked():
+    """Young garbage is collected often and old garbage rarely: `load_model` in a loop."""
+    verdict = verdict_of(a_run(25).swings(mib=4, every=3).grows(mib=1.2))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert "it falls back now and then, but not to one level" in verdict.because
+
+
+def test_a_sawtooth_on_a_slope_is_a_leak_once_a_collection_gave_nothing_back():
+    verdict = verdict_of(a_run(25).swings(mib=4, every=3).grows(mib=1.2).collects([9, 18]))
+
+    assert verdict.kind is Kind.LEAK
+    assert "even its lowest points rise, by 1.2 MiB per epoch" in verdict.because
+
+
+def test_holes_in_the_heap_are_fragmentation():
+    verdict = verdict_of(a_run(14).grows(HEAP_FREE, mib=8.6))
+
+    assert verdict.kind is Kind.FRAGMENTED
+    assert verdict.because == (
+        "host memory in use is level, but malloc keeps 8.6 MiB more per epoch "
+        "in holes that it cannot give back (124.4 MiB by now)"
+    )
+
+
+def test_holes_that_have_stopped_growing_are_reserved():
+    assert verdict_of(a_run(14).fills(HEAP_FREE, mib=120, until=6)).kind is Kind.RESERVED
+
+
+def test_holes_that_are_small_are_flat():
+    assert verdict_of(a_run(14).grows(HEAP_FREE, mib=1)).kind is Kind.FLAT
+
+
+def test_free_memory_kept_by_malloc_is_reserved():
+    verdict = verdict_of(a_run(14).holds(HEAP_FREE, mib=200))
+
+    assert verdict.kind is Kind.RESERVED
+    assert verdict.because == (
+        "host memory in use is level; of 415.8 MiB resident, 200.0 MiB is free "
+        "and kept by the allocator for reuse"
+    )
+
+
+def test_free_memory_that_was_trimmed_is_not_reserved():
+    trimmed = a_run(14).holds(HEAP_FREE, mib=200).holds("rss_anon", mib=-196)
+
+    assert verdict_of(trimmed).kind is Kind.FLAT
+
+
+def test_free_memory_in_the_pool_is_reserved():
+    pool = a_run(14).holds(MMAP_USED, mib=300).holds(POOL_SIZE, mib=200).holds(POOL_IN_USE, mib=10)
+
+    verdict = verdict_of(pool)
+
+    assert verdict.kind is Kind.RESERVED
+    assert "194.0 MiB is free" in verdict.because
+
+
+def test_a_pool_in_use_is_not_reserved():
+    pool = a_run(14).holds(MMAP_USED, mib=300).holds(POOL_SIZE, mib=200).holds(POOL_IN_USE, mib=190)
+
+    assert verdict_of(pool).kind is Kind.FLAT
+
+
+def test_pages_of_mapped_files_are_flat():
+    verdict = verdict_of(a_run(14).grows("rss_file", mib=24))
+
+    assert verdict.kind is Kind.FLAT
+    assert verdict.because == (
+        "resident memory rose by 24.0 MiB per epoch, but those are pages of mapped files "
+        "that the kernel takes back when memory is short"
+    )
+
+
+def test_resident_memory_of_a_foreign_malloc_is_never_a_leak():
+    verdict = verdict_of(a_run(14).grows(mib=8).lacks(HEAP_USED, MMAP_USED, HEAP_FREE))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.growth_bytes_per_unit == 8 << 20
+    assert verdict.because == (
+        "resident memory rose by 8.0 MiB per epoch, but the bytes in use cannot be read from "
+        "this malloc, which may keep free memory: run without the preloaded allocator to tell"
+    )
+
+
+def test_resident_memory_of_a_foreign_malloc_can_be_flat():
+    verdict = verdict_of(a_run(14).lacks(HEAP_USED, MMAP_USED, HEAP_FREE))
+
+    assert verdict.kind is Kind.FLAT
+    assert verdict.because.startswith("resident memory stayed")
+
+
+@pytest.mark.parametrize(("rounds", "more"), [(1, 5), (3, 3), (4, 2)])
+def test_a_run_that_ends_during_warm_up_proves_nothing(rounds, more):
+    verdict = verdict_of(a_run(rounds).grows(mib=4))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.is_leak is None
+    assert verdict.more_units_needed == more
+    assert f"{more} more epochs would tell" in verdict.because
+
+
+def test_five_rounds_that_grow_need_a_sixth():
+    verdict = verdict_of(a_run(5).grows(mib=4))
+
+    assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, 1)
+    assert verdict.because == (
+        "host memory in use cannot be judged after 5 epochs; 1 more epoch would tell"
+    )
+
+
+def test_five_rounds_that_do_not_grow_are_flat():
+    assert verdict_of(a_run(5)).kind is Kind.FLAT
+
+
+def test_noise_in_a_short_run_proves_nothing():
+    verdict = verdict_of(a_run(8).noise(mib=20, seed=4))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.more_units_needed >= 4

@@ -1,0 +1,147 @@
+"""Which unit the report leads with, and which units overrule others."""
+
+from lowwater.model import Kind, OutsideSample, Timeline
+from lowwater.testing import a_run, together
+from lowwater.verdict import judge
+
+MIB = 1 << 20
+
+
+def kinds(verdicts):
+    return [verdict.kind for verdict in verdicts]
+
+
+def test_the_coarsest_unit_that_leaks_leads():
+    leading, by_unit = judge(
+        together(a_run(120, unit="predict").grows(mib=1), a_run().grows(mib=10))
+    )
+
+    assert kinds(by_unit) == [Kind.LEAK, Kind.LEAK]
+    assert leading.unit.name == "epoch"
+    assert leading.growth_bytes_per_unit == 10 * MIB
+
+
+def test_of_units_with_as_many_rounds_the_familiar_one_leads():
+    predict, epoch = a_run(11, unit="predict").grows(mib=4), a_run(12).grows(mib=4)
+
+    assert judge(together(predict, epoch))[0].unit.name == "epoch"
+
+
+def test_growth_that_falls_back_within_a_coarser_round_is_no_leak():
+    leading, by_unit = judge(together(a_run(12), a_run(240, unit="predict").grows(mib=1)))
+
+    assert leading.kind is Kind.FLAT
+    assert leading.unit.name == "epoch"
+    assert kinds(by_unit) == [Kind.FLAT, Kind.SAWTOOTH]
+    assert by_unit[1].because == (
+        "host memory in use rose by 1.0 MiB per predict call, but fell back within each epoch"
+    )
+
+
+def test_a_coarser_unit_with_too_few_rounds_does_not_overrule():
+    leading, _ = judge(together(a_run(3, unit="fit"), a_run(30).grows(mib=4)))
+
+    assert (leading.kind, leading.unit.name) == (Kind.LEAK, "epoch")
+
+
+def test_a_coarser_unit_that_was_there_for_a_part_only_does_not_overrule():
+    fits = a_run(12, unit="fit", seconds=20)
+
+    leading, _ = judge(together(fits, a_run(60, unit="predict", seconds=60).grows(mib=4)))
+
+    assert (leading.kind, leading.unit.name) == (Kind.LEAK, "predict")
+
+
+def test_a_coarser_unit_whose_noise_could_hide_the_growth_does_not_overrule():
+    noisy = a_run(12).noise(mib=40, seed=1)
+
+    leading, _ = judge(together(noisy, a_run(600, unit="predict").grows(mib=0.05)))
+
+    assert leading.kind is Kind.LEAK
+
+
+def test_data_that_is_loaded_before_training_is_no_leak():
+    loading = a_run(50, unit="iteration", where="load.py:3", seconds=40).grows(mib=4)
+    training = a_run(12, start_s=40, seconds=20)
+
+    leading, by_unit = judge(together(loading, training))
+
+    assert (leading.kind, leading.unit.name) == (Kind.FLAT, "epoch")
+    assert by_unit[0].kind is Kind.CACHE
+    assert by_unit[0].because == (
+        "host memory in use rose by 4.0 MiB per iteration, "
+        "but has not grown in the epochs since: data that is kept"
+    )
+
+
+def test_a_leak_of_the_training_is_not_excused_by_a_short_evaluation_after_it():
+    training = a_run(20, seconds=50).grows(mib=4)
+    evaluation = a_run(12, unit="evaluate", start_s=50, seconds=10)
+
+    assert judge(together(training, evaluation))[0].kind is Kind.LEAK
+
+
+def test_the_clock_is_heard_only_when_nobody_else_can_tell():
+    clock = a_run(60, unit="time").grows(mib=1)
+
+    assert judge(together(clock, a_run(12)))[0].unit.name == "epoch"
+    assert judge(together(clock, a_run(2)))[0].unit.name == "time"
+
+
+def test_the_unit_in_which_memory_was_seen_to_rise_explains_it():
+    writing = a_run(40, unit="iteration", where="prepare.py:5", seconds=60)
+    reading = a_run(14, unit="iteration", where="train.py:9", start_s=60, seconds=30)
+
+    leading, _ = judge(together(writing, reading.grows("rss_file", mib=24)))
+
+    assert leading.unit.where == "train.py:9"
+    assert "mapped files" in leading.because
+
+
+def test_a_short_part_does_not_speak_for_the_run():
+    part = a_run(20, unit="predict", seconds=5)
+    rest = a_run(4, start_s=5, seconds=100).grows(mib=10)
+
+    assert judge(together(part, rest))[0].kind is Kind.INCONCLUSIVE
+
+
+def test_the_worst_place_is_told():
+    run = a_run(12).fills(mib=60, until=5).holds("GPU:0 in use", mib=100)
+
+    host, _ = judge(run.timeline())
+    device, _ = judge(run.grows("GPU:0 in use", mib=8).timeline())
+
+    assert (host.kind, host.place) == (Kind.CACHE, "host")
+    assert (device.kind, device.place) == (Kind.LEAK, "GPU:0")
+
+
+def test_an_empty_timeline_proves_nothing_and_says_what_to_do():
+    leading, by_unit = judge(Timeline())
+
+    assert by_unit == ()
+    assert leading.kind is Kind.INCONCLUSIVE
+    assert 'lowwater.boundary("episode")' in leading.because
+
+
+def test_a_unit_without_samples_proves_nothing():
+    timeline = a_run(0).timeline()
+
+    assert judge(timeline)[1][0].because == "no epochs were measured"
+
+
+def seen_from_outside(*anon_mib):
+    return Timeline(outside=tuple(OutsideSample(t, mib * MIB) for t, mib in enumerate(anon_mib)))
+
+
+def test_a_rise_seen_only_from_outside_proves_nothing_and_says_what_to_do():
+    leading, _ = judge(seen_from_outside(*range(100, 160)))
+
+    assert leading.kind is Kind.INCONCLUSIVE
+    assert leading.because == (
+        "no round trip was seen: resident memory changed by 59.0 MiB, which may be loading or "
+        'growth; mark its round trips with lowwater.boundary("episode") to tell'
+    )
+
+
+def test_a_level_seen_only_from_outside_is_flat():
+    assert judge(seen_from_outside(*[100] * 30))[0].kind is Kind.FLAT

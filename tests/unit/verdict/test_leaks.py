@@ -1,0 +1,200 @@
+"""Runs that leak, and what the user reads about them."""
+
+import pytest
+
+from lowwater.model import Kind
+from lowwater.testing import a_run
+from lowwater.verdict import judge
+
+MIB = 1 << 20
+
+
+def verdict_of(run):
+    return judge(run.timeline())[0]
+
+
+def test_growth_in_every_epoch_is_a_leak_with_its_rate_and_reason():
+    verdict = verdict_of(a_run(epochs=12).grows("heap_used", mib=4))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.is_leak is True
+    assert verdict.growth_bytes_per_unit == 4 * MIB
+    assert verdict.interval_bytes == (4 * MIB, 4 * MIB)
+    assert verdict.units_seen == 12
+    assert verdict.more_units_needed is None
+    assert verdict.because == (
+        "host memory in use rose in 10 of 10 epochs after warm-up, by 4.0 MiB each (4.0 … 4.0)"
+    )
+
+
+def test_growth_of_a_loop_is_told_with_the_line_of_the_loop():
+    verdict = verdict_of(a_run(12, unit="iteration", where="train.py:20").grows(mib=4))
+
+    assert verdict.because == (
+        "host memory in use rose in 10 of 10 iterations of the loop at train.py:20 "
+        "after warm-up, by 4.0 MiB each (4.0 … 4.0)"
+    )
+
+
+def test_interval_holds_the_true_growth_under_noise():
+    verdict = verdict_of(a_run(30).grows(mib=4).noise(mib=6, seed=1))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.interval_bytes[0] < 4 * MIB < verdict.interval_bytes[1]
+
+
+def test_six_rounds_are_enough_for_large_growth():
+    assert verdict_of(a_run(6).grows(mib=2)).kind is Kind.LEAK
+
+
+def test_six_rounds_are_enough_for_regular_growth():
+    assert verdict_of(a_run(6).grows(mib=0.25)).kind is Kind.LEAK
+
+
+def test_small_growth_that_adds_up_is_a_leak():
+    calls = a_run(5000, unit="predict").grows(mib=4 / 1024).thinned()
+
+    verdict = verdict_of(calls)
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == 4096
+    assert verdict.because == (
+        "host memory in use rose by 4.0 KiB per predict call over 4990 predict calls (4.0 … 4.0)"
+    )
+
+
+def test_small_growth_that_does_not_add_up_is_flat():
+    assert verdict_of(a_run(500, unit="predict").grows(mib=4 / 1024).thinned()).kind is Kind.FLAT
+
+
+def test_growth_of_the_smallest_known_leak_is_a_leak_and_of_the_largest_innocent_is_not():
+    leak, innocent = verdict_of(a_run(12).grows(mib=0.21)), verdict_of(a_run(12).grows(mib=0.16))
+
+    assert leak.kind is Kind.LEAK
+    assert innocent.kind is Kind.FLAT
+    assert innocent.because == (
+        "host memory in use grows by 163.8 KiB per epoch: too little to matter"
+    )
+
+
+def test_a_jump_at_the_start_does_not_hide_a_leak():
+    verdict = verdict_of(a_run(12).jumps(mib=60, at=2).grows(mib=4))
+
+    assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+
+
+def test_a_jump_in_the_midst_does_not_raise_the_rate():
+    verdict = verdict_of(a_run(12).jumps(mib=60, at=6).grows(mib=4))
+
+    assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+
+
+def test_a_full_cache_does_not_hide_a_leak():
+    verdict = verdict_of(a_run(20).fills(mib=60, until=5).grows(mib=4))
+
+    assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+
+
+def test_a_leak_that_began_late_is_told_with_its_beginning():
+    verdict = verdict_of(a_run(20).grows(mib=4, since=10))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.because == (
+        "host memory in use has risen since epoch 10, by 4.0 MiB per epoch (4.0 … 4.0)"
+    )
+
+
+@pytest.mark.parametrize(("rounds", "since", "more"), [(12, 8, 2), (60, 50, 8)])
+def test_a_ramp_that_began_lately_proves_nothing_yet(rounds, since, more):
+    verdict = verdict_of(a_run(rounds).grows(mib=4, since=since))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.more_units_needed == more
+    assert "it began to rise only at epoch" in verdict.because
+
+
+def test_growth_that_gains_speed_is_a_leak():
+    run = a_run(14).grows(mib=4).grows(mib=4, since=5).grows(mib=4, since=8)
+
+    assert verdict_of(run).kind is Kind.LEAK
+
+
+def test_spikes_do_not_hide_a_leak():
+    run = a_run(20).grows(mib=1).spikes(mib=80, at=7).spikes(mib=80, at=13)
+
+    assert verdict_of(run).growth_bytes_per_unit == pytest.approx(MIB, rel=0.01)
+
+
+def test_a_leak_every_sixth_round_is_a_leak():
+    run = a_run(40)
+    for at in range(6, 40, 6):
+        run = run.jumps(mib=16, at=at)
+
+    verdict = verdict_of(run)
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(16 * MIB / 6, rel=0.05)
+
+
+def test_two_jumps_are_no_leak_every_few_rounds():
+    assert verdict_of(a_run(40).jumps(mib=16, at=12).jumps(mib=16, at=18)).kind is Kind.WARM_UP
+
+
+def a_pool_that_doubles(run):
+    """Bytes in use jump at rounds 4, 8, 16; what is resident of them follows evenly."""
+    used, touched = 0.0, 4.0
+    for at, region in ((4, 18), (8, 36), (16, 72)):
+        run, used = run.jumps(mib=region, at=at), used + region
+        run = run.jumps("rss_anon", mib=-region, at=at)
+    return run.grows("rss_anon", mib=touched)
+
+
+def test_a_leak_into_a_pool_is_told_by_what_is_resident():
+    verdict = verdict_of(a_pool_that_doubles(a_run(20)).grows(mib=0.6))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(4.6 * MIB, rel=0.02)
+
+
+def test_a_pool_that_was_touched_at_once_is_no_leak():
+    run = a_run(24).jumps(mib=18, at=4).jumps(mib=36, at=8).jumps(mib=72, at=14)
+
+    assert verdict_of(run).kind is not Kind.LEAK
+
+
+def test_a_device_that_leaks_is_named():
+    run = a_run(12).holds("GPU:0 in use", mib=500).grows("GPU:0 in use", mib=8)
+
+    verdict = verdict_of(run)
+
+    assert (verdict.kind, verdict.place) == (Kind.LEAK, "GPU:0")
+    assert verdict.because == (
+        "GPU:0 memory in use rose in 10 of 10 epochs after warm-up, by 8.0 MiB each (8.0 … 8.0)"
+    )
+
+
+def test_a_device_that_is_full_from_the_start_is_no_leak():
+    assert verdict_of(a_run(12).holds("GPU:0 in use", mib=15_000)).kind is Kind.FLAT
+
+
+def test_growth_by_the_clock_is_a_leak_when_it_is_slow_and_lasts():
+    verdict = verdict_of(a_run(60, unit="time").grows(mib=1).noise(mib=5, seed=2))
+
+    assert verdict.kind is Kind.LEAK
+    assert "per second" in verdict.because
+
+
+def test_growth_by_the_clock_that_doubles_memory_may_be_loading():
+    verdict = verdict_of(a_run(60, unit="time").grows(mib=50))
+
+    assert verdict.kind is Kind.INCONCLUSIVE
+    assert verdict.because == (
+        "host memory in use rose by 50.0 MiB per second, which may be data being loaded: "
+        'mark the round trips with lowwater.boundary("episode") to tell'
+    )
+
+
+def test_fifteen_seconds_are_too_few():
+    verdict = verdict_of(a_run(15, unit="time").grows(mib=1))
+
+    assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, 5)

@@ -1,0 +1,57 @@
+"""How often noise deceives: a hundred series each, always the same ones."""
+
+from collections import Counter
+
+import pytest
+
+from lowwater.model import Kind
+from lowwater.testing import a_run
+from lowwater.verdict import judge
+
+SEEDS = range(100)
+
+
+def kinds_of(runs):
+    return Counter(judge(run.timeline())[0].kind for run in runs)
+
+
+def uniform(run, seed):
+    return run.noise(mib=5, seed=seed)
+
+
+def gaussian(run, seed):
+    return run.gaussian_noise(mib=2.5, seed=seed)
+
+
+@pytest.mark.parametrize("noise", [uniform, gaussian])
+def test_a_slow_leak_is_found_under_noise(noise):
+    found = kinds_of(noise(a_run(60).grows(mib=0.2), seed) for seed in SEEDS)
+
+    assert found[Kind.LEAK] >= 99
+
+
+@pytest.mark.parametrize("noise", [uniform, gaussian])
+def test_the_same_noise_without_the_leak_is_flat(noise):
+    found = kinds_of(noise(a_run(60), seed) for seed in SEEDS)
+
+    assert found[Kind.FLAT] >= 99
+
+
+def test_noise_in_twelve_rounds_is_hardly_ever_a_leak():
+    found = kinds_of(gaussian(a_run(12), seed) for seed in SEEDS)
+
+    assert found[Kind.LEAK] <= 1
+
+
+def test_a_leak_in_twelve_rounds_is_found_under_half_its_noise():
+    found = kinds_of(a_run(12).grows(mib=4).gaussian_noise(mib=2, seed=s) for s in SEEDS)
+
+    assert found[Kind.LEAK] >= 97
+
+
+def test_a_noisy_step_or_a_noisy_cache_is_hardly_ever_a_leak():
+    steps = kinds_of(a_run(14).jumps(mib=30, at=8).gaussian_noise(mib=2, seed=s) for s in SEEDS)
+    caches = kinds_of(a_run(14).fills(mib=60, until=5).gaussian_noise(mib=2, seed=s) for s in SEEDS)
+
+    assert steps[Kind.LEAK] <= 1
+    assert caches[Kind.LEAK] <= 1
