@@ -27,6 +27,8 @@ MOST_UNITS = 32
 # What the samples of one unit may cost: a start credit, then a share of the time.
 CREDIT_S = 0.03
 SHARE = 0.003
+# The last sample of a loop has no later chance: it may overdraw.
+OVERDRAFT = 2.0
 # The unit of last resort: seconds.
 BY_TIME = "time"
 
@@ -40,9 +42,10 @@ class Pace:
         self.spent_s = 0.0
         self.samples = 0
 
-    def allows(self, now_s: float) -> bool:
+    def allows(self, now_s: float, *, at_end: bool = False) -> bool:
         """Whether one more sample is affordable now."""
-        return self.spent_s <= CREDIT_S + SHARE * (now_s - self._since_s)
+        budget_s = CREDIT_S + SHARE * (now_s - self._since_s)
+        return self.spent_s <= budget_s * (OVERDRAFT if at_end else 1.0)
 
     def spend(self, seconds: float) -> None:
         """Book what a sample has cost."""
@@ -90,24 +93,30 @@ class Observer:
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id
         self._slots.append(LowWaterSlots())
-        self._paces.append(Pace(self._clock()))
+        self._paces.append(Pace(self._began_s))
         self._last_ordinals.append(-1)
         self._writer.append(UnitSeen(unit_id, name, where))
         return unit_id
 
-    def boundary(self, unit_id: int, ordinal: int, *, may_collect: bool = True) -> None:
+    def boundary(
+        self, unit_id: int, ordinal: int, *, at_end: bool = False, may_collect: bool = True
+    ) -> None:
         """Sample at a boundary, when the pace of this unit allows it."""
         now_s = self._clock()
-        if not self.is_on or not self._paces[unit_id].allows(now_s):
+        if not self.is_on or not self._paces[unit_id].allows(now_s, at_end=at_end):
             return
-        if ordinal == self._last_ordinals[unit_id] or not self._lock.acquire(blocking=False):
+        is_known = ordinal == self._last_ordinals[unit_id] and not at_end
+        if is_known or not self._lock.acquire(blocking=False):
             return
         collecting_s = self._collecting_s
         try:
             self._last_ordinals[unit_id] = ordinal
             level = self._sample(unit_id, ordinal, now_s)
-            if may_collect:
-                self._suspect(unit_id, ordinal, level, now_s)
+            elapsed_s = now_s - self._began_s
+            if may_collect and self._suspicion.wants_collection(
+                unit_id, level, elapsed_s, at_end=at_end
+            ):
+                self._collect(unit_id, ordinal, level)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
@@ -171,10 +180,6 @@ class Observer:
         if ready is not None:
             self._write(ready)
         return level
-
-    def _suspect(self, unit_id: int, ordinal: int, level: int, now_s: float) -> None:
-        if self._suspicion.wants_collection(unit_id, level, now_s - self._began_s):
-            self._collect(unit_id, ordinal, level)
 
     def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> None:
         start_s = self._clock()

@@ -18,8 +18,8 @@ class Probe(Protocol):
 class BoundaryListener(Protocol):
     """Is told that the program passed a boundary of a unit."""
 
-    def boundary(self, unit_id: int, ordinal: int) -> None:
-        """Take note of the `ordinal`-th boundary of this unit."""
+    def boundary(self, unit_id: int, ordinal: int, *, at_end: bool = False) -> None:
+        """Take note of a boundary of this unit; `at_end` of the last one of a loop."""
         ...
 
 

@@ -18,8 +18,10 @@ LARGE_RISES_IN_A_ROW = 3
 WARM_UP = 1
 # The marks are spread over the run: each comes this much later than the last, by time …
 SPREAD = 1.3
-# … and while memory rises, collecting takes at most this share of it.
+# … and while memory rises, collecting takes at most this share of it. At the end of a loop
+# there is no later chance, so more is allowed.
 COLLECTING_SHARE = 0.2
+COLLECTING_SHARE_AT_END = 0.5
 
 
 class Rise:
@@ -54,16 +56,20 @@ class Suspicion:
         self._rises: dict[int, Rise] = {}
         self._first_s: float | None = None
         self._next_s = 0.0
+        self._next_at_end_s = 0.0
         self._collected_bytes = 0
 
-    def wants_collection(self, unit_id: int, in_use_bytes: int, elapsed_s: float) -> bool:
+    def wants_collection(
+        self, unit_id: int, in_use_bytes: int, elapsed_s: float, *, at_end: bool = False
+    ) -> bool:
         """Take a mark of a unit; True when the collector should be run now."""
         if self._first_s is None:
             self._first_s = elapsed_s
         is_rising = self._rises.setdefault(unit_id, Rise()).add(in_use_bytes)
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
-        return is_rising and is_news and elapsed_s >= self._next_s
+        next_s = self._next_at_end_s if at_end else self._next_s
+        return is_rising and is_news and elapsed_s >= next_s
 
     def collected(self, unit_id: int, after_bytes: int, elapsed_s: float, took_s: float) -> None:
         """Take note of a collection; from now on this unit's rise need not prove itself."""
@@ -72,6 +78,7 @@ class Suspicion:
         watched_s = elapsed_s - (self._first_s or 0.0)
         wait_s = max(watched_s * (SPREAD - 1), took_s / COLLECTING_SHARE)
         self._next_s = elapsed_s + wait_s
+        self._next_at_end_s = elapsed_s + took_s / COLLECTING_SHARE_AT_END
 
 
 def _climbs(marks: tuple[int, ...], rises: int, least_bytes: int) -> bool:

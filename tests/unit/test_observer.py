@@ -144,6 +144,35 @@ def test_a_rise_is_answered_by_a_collection_and_a_flat_run_is_not(path, clock, m
     assert all(c.freed_bytes == 0 for c in recorded)
 
 
+def test_the_end_of_a_rising_loop_is_collected_however_fast_it_was(path, clock, monkeypatch):
+    monkeypatch.setattr(gc, "collect", lambda: setattr(clock, "now_s", clock.now_s + 0.1))
+    heap = Heap(clock)
+    watching = observer(path, clock, heap)
+    unit = watching.unit_id("iteration")
+    for ordinal in range(60):
+        clock.now_s += 0.005
+        heap.used += MIB
+        watching.boundary(unit, ordinal)
+    watching.boundary(unit, 60, at_end=True)
+    watching.finish()
+
+    assert [c.ordinal for c in load(path).collections][-1] == 60
+
+
+def test_the_end_of_a_loop_is_sampled_when_the_credit_is_used_up(path, clock):
+    watching = observer(path, clock, Heap(clock, cost_s=0.001))
+    unit = watching.unit_id("iteration")
+    for ordinal in range(1000):
+        clock.now_s += 0.0001
+        watching.boundary(unit, ordinal)
+    watching.boundary(unit, 1000, at_end=True)
+    watching.finish()
+
+    ordinals = [sample.ordinal for sample in load(path).samples]
+    assert ordinals[-1] == 1000
+    assert len(ordinals) < 50
+
+
 def test_what_a_collection_frees_is_recorded(path, clock, monkeypatch):
     heap = Heap(clock)
 

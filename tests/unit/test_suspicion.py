@@ -74,6 +74,17 @@ def test_two_units_that_rise_together_share_their_collections():
     assert count <= 10
 
 
+def test_the_end_of_a_loop_may_collect_before_its_time():
+    suspicion = Suspicion()
+    for ordinal in range(20):
+        level = 200 * MIB + 4 * MIB * ordinal
+        if suspicion.wants_collection(0, level, ordinal * 0.01):
+            suspicion.collected(0, level, ordinal * 0.01, took_s=0.05)
+
+    assert not suspicion.wants_collection(0, 300 * MIB, 0.21)
+    assert suspicion.wants_collection(0, 300 * MIB, 0.21, at_end=True)
+
+
 def test_a_very_long_rise_is_collected_a_few_dozen_times():
     assert len(collections_in([200 * MIB + MIB * i for i in range(100_000)])) < 50
 

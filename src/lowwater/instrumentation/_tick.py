@@ -41,7 +41,12 @@ class Passes:
         """The loop has ended: all passes so far are completed round trips."""
         if self._counted:
             unseen = self._skipping.__length_hint__()
-            self._note(self._counted + self._stride - 1 - unseen)
+            self._note(self._counted + self._stride - 1 - unseen, at_end=True)
+
+    def after_last_completed(self) -> None:
+        """The same for places that are passed at the end of a round trip."""
+        if self._counted:
+            self._note(self._counted, at_end=True)
 
     def completed(self) -> None:
         """One round trip has ended; for places that are passed at its end."""
@@ -53,11 +58,11 @@ class Passes:
         if not self._counted:
             self._note(0)
 
-    def _note(self, completed: int) -> None:
+    def _note(self, completed: int, *, at_end: bool = False) -> None:
         if self._unit_id is None and self._observer.is_on:
             self._unit_id = self._observer.unit_id(self._name, self._where)
         if self._unit_id is not None:
-            self._observer.boundary(self._unit_id, completed)
+            self._observer.boundary(self._unit_id, completed, at_end=at_end)
 
     def _adapt(self, now_s: float) -> None:
         passed_s, self._last_s = now_s - self._last_s, now_s

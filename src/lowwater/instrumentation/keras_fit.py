@@ -23,6 +23,7 @@ def placements(keras: ModuleType, passes_of: Callable[[str], Passes]) -> Iterato
     # The mark before the first epoch: what training itself took in a one-time jump.
     yield Placement(innermost(callback_list.on_train_begin), epochs.begin, "start")
     yield Placement(innermost(callback_list.on_epoch_end), epochs.completed, "end")
+    yield Placement(innermost(callback_list.on_train_end), epochs.after_last_completed, "start")
     for name in CALLS:
         method = getattr(keras.Model, name)
         yield Placement(innermost(method), tick_for(passes_of(name)), "start")

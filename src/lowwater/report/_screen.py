@@ -128,10 +128,6 @@ def _reason(verdict: Verdict) -> RenderableType:
 
 def _consequences(verdict: Verdict) -> Iterator[str]:
     name = unit_of(verdict).name
-    if verdict.interval_bytes:
-        low, high = map(format_growth, verdict.interval_bytes)
-        if low != high:
-            yield f"The true growth is likely between {low} and {high} per {name}."
     if verdict.growth_bytes_per_unit:
         ahead = format_bytes(verdict.growth_bytes_per_unit * _PACE_UNITS)
         yield f"At this pace {counted(_PACE_UNITS, f'more {name}')} take another {ahead}."

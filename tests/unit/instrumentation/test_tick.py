@@ -16,14 +16,15 @@ class Listener:
     is_on = True
 
     def __init__(self):
-        self.units, self.ordinals = [], []
+        self.units, self.ordinals, self.ends = [], [], 0
 
     def unit_id(self, name, where=None):
         self.units.append((name, where))
         return 0
 
-    def boundary(self, unit_id, ordinal):
+    def boundary(self, unit_id, ordinal, *, at_end=False):
         self.ordinals.append(ordinal)
+        self.ends += at_end
 
 
 @pytest.fixture
@@ -50,6 +51,7 @@ def test_the_end_of_a_loop_knows_the_exact_count_though_most_passes_were_skipped
 
     assert listener.ordinals[-1] == passes_made
     assert listener.ordinals == sorted(listener.ordinals)
+    assert listener.ends == 1
 
 
 def test_a_hot_loop_is_looked_at_once_in_many_passes(listener):
