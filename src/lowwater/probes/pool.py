@@ -12,13 +12,13 @@ _FIRST_REGION = 2 << 20
 _TOLERANCE = 64 << 10
 
 
-def doubled_regions(peak_bytes: int) -> int:
-    """The size of a pool that has doubled until this peak fitted in."""
+def doubled_regions(peak_bytes: int) -> tuple[int, int]:
+    """The size and the last region of a pool that has doubled until this peak fitted in."""
     size = region = _FIRST_REGION
     while size < peak_bytes:
         region *= 2
         size += region
-    return size
+    return size, region
 
 
 class PoolSize:
@@ -34,8 +34,8 @@ class PoolSize:
 
     def add(self, malloc_bytes: int, peak_bytes: int) -> int:
         """Take the next reading; return the size of the pool by now."""
-        if self._size == 0:
-            self._size = doubled_regions(peak_bytes) if peak_bytes else 0
+        if self._size == 0 and peak_bytes:
+            self._size, self._last_region = doubled_regions(peak_bytes)
         elif peak_bytes > self._peak:
             self._size += self._new_region(malloc_bytes - self._malloc)
         self._size = max(self._size, peak_bytes)

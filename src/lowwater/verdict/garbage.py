@@ -61,6 +61,22 @@ def ask_collections(case: Case) -> Testimony:
     return Testimony(_several(case, live), live, round(freed), total)
 
 
+def without_garbage(case: Case) -> Series:
+    """The marks less the garbage that was waiting then.
+
+    Between two collections it is taken to have come evenly. A collection that frees little
+    still bends the line of the marks, which matters where there are only a few.
+    """
+    marks, found = case.marks, case.collected
+    if not len(found.x):
+        return marks
+    next_one = np.minimum(np.searchsorted(found.x, marks.x), len(found.x) - 1)
+    before = np.concatenate(([0.0], found.x[:-1]))
+    rates = found.freed / np.maximum(found.x - before, 1.0)
+    since = np.where(marks.x > found.x[-1], found.x[-1], before[next_one])
+    return Series(marks.x, marks.y - rates[next_one] * (marks.x - since), marks.breaks)
+
+
 def _one_alone(case: Case, freed: float, rise: float) -> Says:
     rounds, before = float(case.collected.x[0]), float(case.collected.x[0] - case.steady.x[0])
     if rise <= 0 or before <= 0:
@@ -81,7 +97,8 @@ def _several(case: Case, live: Trend) -> Says:
         return Says.UNSURE if is_large else Says.GARBAGE
     is_line = len(marks) >= _MARKS_FOR_A_LINE and regular(marks)
     if len(marks) < _MARKS_FOR_A_TREND and marks.span < _WIDE * case.steady.span:
-        return Says.UNSURE
+        found = case.collected
+        return _one_alone(case, float(found.freed[0]), float(found.before[0] - case.steady.y[0]))
     return Says.BOTH if (is_large or is_line) and _goes_on(case, live) else Says.UNSURE
 
 

@@ -54,16 +54,14 @@ def despiked(series: Series) -> Series:
 
 
 def find_jumps(series: Series) -> Jumps:
-    """Upward jumps between rounds that otherwise change alike; neighbours do not both jump."""
+    """Upward jumps between rounds that otherwise change alike; two in a row are a ramp."""
     if len(series) < _MARKS_FOR_A_PATTERN:
         return Jumps((), ())
     excess = _excess(series)
     outstanding = excess > _threshold(excess, series.y)
-    alone = outstanding.copy()
-    alone[1:] &= ~outstanding[:-1]
-    alone[:-1] &= ~outstanding[1:]
-    found = np.flatnonzero(alone)
-    if len(found) > _MOST_JUMPS * len(excess) or len(found) < outstanding.sum():
+    found = np.flatnonzero(outstanding)
+    is_ramp = bool((outstanding[1:] & outstanding[:-1]).any())
+    if is_ramp or len(found) > _MOST_JUMPS * len(excess):
         return Jumps((), ())
     lasting = [int(index) for index in found if _lasts(series.y, int(index), excess[index])]
     return Jumps(tuple(lasting), tuple(float(excess[index]) for index in lasting))

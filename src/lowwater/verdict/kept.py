@@ -101,9 +101,9 @@ def _mapped_files(case: Case) -> Account | None:
 
 
 def _keeps_rising(series: Series) -> bool:
-    if read_shape(series).shape not in (Shape.LINE, Shape.LATE):
+    if trend(series).slope * series.span < MATERIAL_TOTAL:
         return False
-    return trend(series).slope * series.span >= MATERIAL_TOTAL
+    return read_shape(series).shape in (Shape.LINE, Shape.LATE)
 
 
 def _reserved(case: Case) -> Account | None:

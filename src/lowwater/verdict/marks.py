@@ -1,6 +1,7 @@
 """From the low-water marks of one unit at one place to a verdict."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from lowwater import gauges
 from lowwater.model import Kind, Verdict
 from lowwater.verdict import told, words
 from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
-from lowwater.verdict.garbage import Says, Testimony, ask_collections
+from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
 from lowwater.verdict.growth import (
     ENOUGH_ROUNDS,
     FEWEST_ROUNDS,
@@ -56,7 +57,10 @@ def judge_case(case: Case) -> Verdict:
     fewest = FEWEST_CLOCK_SAMPLES if is_by_clock else _FEWEST_MARKS
     if len(case.samples) < fewest or len(case.marks) < _FEWEST_MARKS:
         return told.too_few(case)
-    seen = _weigh(case, ask_collections(case))
+    heard = ask_collections(case)
+    if heard.says is Says.LIVE:
+        case = replace(case, marks=without_garbage(case))
+    seen = _weigh(case, heard)
     growth = trend(case.steady)
     if seen.kind is Kind.LEAK and case.is_resident:
         return told.foreign_allocator(case, growth)

@@ -25,8 +25,8 @@ class Pool:
 
 
 def test_a_pool_seen_for_the_first_time_has_doubled_up_to_its_peak():
-    assert doubled_regions(102 * MIB) == 126 * MIB
-    assert doubled_regions(208 * MIB) == 254 * MIB
+    assert doubled_regions(102 * MIB) == (126 * MIB, 64 * MIB)
+    assert doubled_regions(208 * MIB) == (254 * MIB, 128 * MIB)
     assert PoolSize().add(500 * MIB, 102 * MIB) == 126 * MIB
 
 
@@ -62,6 +62,14 @@ def test_arrays_of_a_regions_size_are_not_taken_for_regions():
     ]
 
     assert sizes[-1] - sizes[0] <= 8 * MIB
+
+
+def test_an_array_smaller_than_the_last_region_is_not_taken_for_one():
+    estimate = PoolSize()
+    before = estimate.add(100 * MIB, 5 * MIB)  # 2 + 4 MiB: the next region has 8
+
+    assert estimate.add(102 * MIB + 4096, 5 * MIB + 1000) == before
+    assert estimate.add(110 * MIB + 4096, 7 * MIB) == before + 8 * MIB
 
 
 def test_a_jump_of_malloc_without_a_new_peak_is_the_programs_own():

@@ -103,26 +103,38 @@ def test_live_bytes_that_stopped_growing_are_no_leak():
     assert verdict_of(run).kind is not Kind.LEAK
 
 
+def test_live_bytes_that_have_not_grown_since_the_last_collection_prove_nothing():
+    run = a_run(24).fills(mib=80, until=8).leaves_garbage(mib=2).collects([4, 6, 8])
+
+    assert verdict_of(run).kind is Kind.INCONCLUSIVE
+
+
+def asked_by_calls(loop, calls):
+    """Both units saw the same collections, but only the calls asked for them."""
+    both = together(loop.collects([4, 8, 12]), calls.collects([67, 131, 195]))
+    return replace(both, collections=tuple(c for c in both.collections if c.unit_id == 2))
+
+
 def test_garbage_is_garbage_for_a_unit_that_did_not_ask():
     """The collector ran after a `predict` call; the loop around it is acquitted as well."""
     loop = a_run(15, unit="iteration", where="serve.py:9").leaves_garbage(mib=4)
-    calls = a_run(240, unit="predict").leaves_garbage(mib=0.25).collects([67, 131, 195])
-    both = together(loop.collects([4, 8, 12]), calls)
-    asked_by_calls = tuple(one for one in both.collections if one.unit_id == 2)
+    calls = a_run(240, unit="predict").leaves_garbage(mib=0.25)
 
-    _, by_unit = judge(replace(both, collections=asked_by_calls))
+    _, by_unit = judge(asked_by_calls(loop, calls))
 
     assert [one.kind for one in by_unit] == [Kind.SAWTOOTH, Kind.SAWTOOTH]
+    assert "waits for the garbage collector" in by_unit[0].because
 
 
 def test_a_leak_is_a_leak_for_a_unit_that_did_not_ask():
-    loop = a_run(15, unit="iteration", where="serve.py:9").grows(mib=4)
-    calls = a_run(240, unit="predict").grows(mib=0.25).collects([67, 131, 195])
+    loop = a_run(15, unit="iteration", where="serve.py:9").grows(mib=4).leaves_garbage(mib=4)
+    calls = a_run(240, unit="predict").grows(mib=0.25).leaves_garbage(mib=0.25)
 
-    leading, by_unit = judge(together(loop, calls))
+    leading, by_unit = judge(asked_by_calls(loop, calls))
 
     assert [one.kind for one in by_unit] == [Kind.LEAK, Kind.LEAK]
     assert leading.unit.name == "iteration"
+    assert leading.growth_bytes_per_unit == pytest.approx(4 * MIB, rel=0.15)
 
 
 def test_garbage_that_holds_device_memory_is_no_leak_of_the_device():

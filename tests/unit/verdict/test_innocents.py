@@ -105,6 +105,12 @@ def test_a_spike_at_the_very_end_is_nothing():
     assert verdict_of(a_run(20).spikes(mib=60, at=20)).kind is Kind.FLAT
 
 
+def test_a_jump_with_small_rises_after_it_is_warm_up():
+    run = a_run(12).jumps(mib=60, at=2).jumps(mib=8, at=3).jumps(mib=8, at=4)
+
+    assert verdict_of(run).kind is Kind.WARM_UP
+
+
 def test_memory_that_comes_back_again_and_again_is_a_sawtooth():
     verdict = verdict_of(a_run(30).swings(mib=10, every=5))
 

@@ -87,6 +87,7 @@ def test_a_jump_in_the_midst_does_not_raise_the_rate():
     verdict = verdict_of(a_run(12).jumps(mib=60, at=6).grows(mib=4))
 
     assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+    assert verdict.interval_bytes == (4 * MIB, 4 * MIB)
 
 
 def test_a_full_cache_does_not_hide_a_leak():
@@ -182,6 +183,14 @@ def test_growth_by_the_clock_is_a_leak_when_it_is_slow_and_lasts():
 
     assert verdict.kind is Kind.LEAK
     assert "per second" in verdict.because
+
+
+def test_growth_by_the_clock_is_that_of_the_low_points():
+    """The clock strikes anywhere in a round: most samples are above the low-water mark."""
+    verdict = verdict_of(a_run(80, unit="time").swings(mib=10, every=5).grows(mib=1))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == MIB
 
 
 def test_growth_by_the_clock_that_doubles_memory_may_be_loading():
