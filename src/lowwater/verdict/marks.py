@@ -48,6 +48,7 @@ _LOWS_FOR_A_LINE = 4
 # A run that is flat anyway: so much garbage in all is worth telling (200 `predict` calls).
 _FREED_WORTH_A_WORD = 3 << 20
 _MORE_ROUNDS = 4
+_MARKS_FOR_A_RATE = 2
 _NO_JUMPS = Jumps((), ())
 
 
@@ -156,7 +157,11 @@ def _late_rounds_missing(case: Case, form: Form) -> int:
 
 
 def _better_estimate(case: Case, growth: Trend, jumps: Jumps) -> Trend:
-    """The growth of resident bytes, where a pool hides it from the bytes in use."""
+    """What the collections left behind, in a short run; resident bytes, where a pool hides it."""
+    if case.rounds < ENOUGH_ROUNDS and len(case.collected.x) >= _MARKS_FOR_A_RATE:
+        rate = trend(case.collected.marks).slope
+        # Old garbage that the first collection took bends the few marks; it is not in these.
+        return replace(growth, slope=rate, low=min(growth.low, rate), high=max(growth.high, rate))
     resident = _resident_growth(case)
     if resident is None:
         return growth

@@ -1,5 +1,7 @@
 """Runs that leak, and what the user reads about them."""
 
+from dataclasses import replace
+
 import pytest
 
 from lowwater.model import Kind
@@ -207,3 +209,15 @@ def test_fifteen_seconds_are_too_few():
     verdict = verdict_of(a_run(15, unit="time").grows(mib=1))
 
     assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, 5)
+
+
+def test_old_garbage_does_not_bend_the_rate_of_a_short_run():
+    """Tracing leaves garbage behind; the first collection takes it, and the marks dip."""
+    run = a_run(6).grows(mib=2).jumps(mib=0.8, at=1).jumps(mib=-0.8, at=6).collects([5, 6])
+    timeline = run.timeline()
+    first, last = timeline.collections
+    took_old = replace(first, after_bytes=first.after_bytes - round(0.8 * MIB))
+    verdict = judge(replace(timeline, collections=(took_old, last)))[0]
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(2 * MIB, rel=0.02)
