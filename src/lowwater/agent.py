@@ -3,6 +3,7 @@
 It imports no framework and no NumPy, for a script may set their environment before it does.
 """
 
+import atexit
 import gc
 import os
 import sys
@@ -117,6 +118,8 @@ def main(text: str) -> None:
     """Run the program under watch; called by the supervisor's child process."""
     assignment = Assignment.from_text(text)
     agent = start(assignment)
+    # Not at the end of the script: threads may go on training when that is over.
+    atexit.register(_finish, agent.observer)
     try:
         if assignment.is_module:
             script.run_module(assignment.target, assignment.arguments)
@@ -125,9 +128,11 @@ def main(text: str) -> None:
     except BaseException as error:
         script.hide_our_frames(error, depth=_our_depth(error))
         raise
-    finally:
-        agent.observer.learn(versions_loaded())
-        agent.observer.finish()
+
+
+def _finish(observer: Observer) -> None:
+    observer.learn(versions_loaded())
+    observer.finish()
 
 
 def _our_depth(error: BaseException) -> int:

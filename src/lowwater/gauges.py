@@ -17,7 +17,7 @@ PYTHON_BLOCKS: Final = "python_blocks"
 # which is an estimate: see `probes/pool.py`.
 POOL_IN_USE: Final = "pool_in_use"
 POOL_SIZE: Final = "pool_size"
-POOL_PEAK: Final = POOL_SIZE  # temporary
+
 
 FUNCTIONS: Final = "functions"
 GRADIENTS: Final = "gradients"

@@ -346,6 +346,27 @@ def test_a_program_without_loops_is_judged_by_time(programs):
     assert run.report["verdict"]["is_leak"] is not False
 
 
+def test_threads_that_train_after_the_script_has_ended_are_still_watched(programs):
+    programs.write(
+        "train.py",
+        """\
+        import threading, time
+        kept = []
+        def train():
+            for i in range(15):
+                kept.append(bytearray(2_000_000))
+                time.sleep(0.02)
+            print(len(kept))
+        threading.Thread(target=train).start()
+        """,
+    )
+    run = programs.watch("train.py")
+
+    assert run.stdout == "15\n"
+    assert run.kind == "leak"
+    assert run.report["verdict"]["units_seen"] == 15
+
+
 def test_threads_that_train_are_watched_without_harm(programs):
     programs.write(
         "train.py",

@@ -79,7 +79,9 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
             "lowwater demo",
         )
     else:
-        longer = f"Let it run for more {plural(verdict.unit.name)}; 12 are enough for most leaks:"
+        longer = (
+            f"Let it run for more {plural(unit_of(verdict).name)}; 12 are enough for most leaks:"
+        )
         yield Step(longer, f"lowwater run {script}")
     if diagnosis.ledger.unmeasured:
         yield Step("See what can be measured on this machine:", "lowwater doctor")

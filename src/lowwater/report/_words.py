@@ -1,11 +1,13 @@
 """Words that all reports share: plurals, places, endings, and text that is safe to print."""
 
 import signal
+from dataclasses import replace
 from typing import Final
 
 from lowwater.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
 from lowwater.model import Ending, Unit, Verdict
 from lowwater.units import format_bytes, format_duration
+from lowwater.verdict.words import one
 
 COUNT_NAMES: Final = {
     MODELS: "models alive",
@@ -55,8 +57,10 @@ def plural(name: str) -> str:
 
 
 def unit_of(verdict: Verdict) -> Unit:
-    """The unit that was judged, or a stand-in where there was none."""
-    return verdict.unit or NO_UNIT
+    """The unit that was judged, by the name that is shown, or a stand-in where there was none."""
+    unit = verdict.unit or NO_UNIT
+    is_built = unit.name in ("model", "session")
+    return unit if is_built else replace(unit, name=one(unit))
 
 
 def memory_of(place: str) -> str:

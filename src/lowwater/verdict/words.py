@@ -5,7 +5,10 @@ from lowwater.model import Unit
 from lowwater.units import format_bytes
 from lowwater.verdict.trend import Trend
 
-_CALLS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+_CALLS = (
+    *("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch"),
+    "clear_session",
+)
 _NOUNS = {
     "model": ("model built", "models built"),
     "session": ("session opened", "sessions opened"),

@@ -92,6 +92,16 @@ def test_a_jump_in_the_midst_does_not_raise_the_rate():
     assert verdict.interval_bytes == (4 * MIB, 4 * MIB)
 
 
+def test_a_jump_that_is_resident_as_well_does_not_raise_the_rate():
+    verdict = verdict_of(a_run(20).jumps(mib=30, at=10).grows(mib=4))
+
+    assert (verdict.kind, verdict.growth_bytes_per_unit) == (Kind.LEAK, 4 * MIB)
+
+
+def test_growth_in_uneven_steps_without_a_fall_is_a_leak():
+    assert verdict_of(a_run(24).grows(mib=10).swings(mib=2, every=4)).kind is Kind.LEAK
+
+
 def test_a_full_cache_does_not_hide_a_leak():
     verdict = verdict_of(a_run(20).fills(mib=60, until=5).grows(mib=4))
 
