@@ -72,7 +72,8 @@ def without_garbage(case: Case) -> Series:
         return marks
     next_one = np.minimum(np.searchsorted(found.x, marks.x), len(found.x) - 1)
     before = np.concatenate(([0.0], found.x[:-1]))
-    rates = found.freed / np.maximum(found.x - before, 1.0)
+    # Threads go on while the collector runs: what they added then is no negative garbage.
+    rates = np.maximum(found.freed, 0.0) / np.maximum(found.x - before, 1.0)
     since = np.where(marks.x > found.x[-1], found.x[-1], before[next_one])
     return Series(marks.x, marks.y - rates[next_one] * (marks.x - since), marks.breaks)
 

@@ -63,8 +63,9 @@ def find_jumps(series: Series) -> Jumps:
     is_ramp = bool((outstanding[1:] & outstanding[:-1]).any())
     if is_ramp or len(found) > _MOST_JUMPS * len(excess):
         return Jumps((), ())
-    lasting = [int(index) for index in found if _lasts(series.y, int(index), excess[index])]
-    return Jumps(tuple(lasting), tuple(float(excess[index]) for index in lasting))
+    heights = {int(index): _height(series, int(index)) for index in found}
+    lasting = {index: height for index, height in heights.items() if height >= excess[index] / 2}
+    return Jumps(tuple(lasting), tuple(lasting.values()))
 
 
 def without_jumps(series: Series, jumps: Jumps) -> Series:
@@ -109,11 +110,13 @@ def _excess(series: Series) -> Floats:
     return np.asarray(changes - np.median(changes / gaps) * gaps)
 
 
-def _lasts(y: Floats, index: int, excess: float) -> bool:
-    """Whether the level stays up after a jump; the first half of it would do."""
-    before = np.median(y[max(index + 1 - _MARKS_OF_A_LEVEL, 0) : index + 1])
-    after = np.median(y[index + 1 : index + 1 + _MARKS_OF_A_LEVEL])
-    return bool(after - before >= excess / 2)
+def _height(series: Series, index: int) -> float:
+    """By how much the level stays up after a jump, judged by a few marks on either side."""
+    rate = float(np.median(np.diff(series.y) / np.diff(series.x)))
+    level = series.y - rate * series.x
+    before = level[max(index + 1 - _MARKS_OF_A_LEVEL, 0) : index + 1]
+    after = level[index + 1 : index + 1 + _MARKS_OF_A_LEVEL]
+    return float(np.median(after) - np.median(before))
 
 
 def _threshold(excess: Floats, y: Floats) -> float:

@@ -23,8 +23,6 @@ _CACHE_ROUNDS = 3
 _CACHE_ROUND_SHARE = 0.05
 _CACHE_LARGEST_SHARE = 0.6
 _CACHE_PAUSE = 2
-# A line is here a fifth above the middle of its last third; a full cache is not.
-_CACHE_OVERFLOW = 0.15
 # Free memory that a user would ask about.
 _KEPT_BYTES = 64 << 20
 _KEPT_SHARE = 0.15
@@ -62,8 +60,6 @@ def _cache(case: Case) -> Account | None:
     if risen < _CACHE_BYTES or len(filling) < _CACHE_ROUNDS:
         return None
     if steps.max() > _CACHE_LARGEST_SHARE * risen or (np.diff(filling) > _CACHE_PAUSE).any():
-        return None
-    if y[-1] > level + _CACHE_OVERFLOW * risen:
         return None
     until = int(case.marks.x[filling[-1] + 1])
     subject = words.memory_of(case.place, is_resident=case.is_resident)

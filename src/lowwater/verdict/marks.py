@@ -174,15 +174,16 @@ def _resident_growth(case: Case) -> Trend | None:
     """The trend of resident bytes that malloc does not hold free, if they rise evenly.
 
     A pool takes its memory in ever larger regions, long before it is used: bytes in use then
-    rise by rare jumps. What the program touched of them is resident, and rises without jumps.
+    rise by rare jumps. What the program touched of them is resident, and rises evenly.
     """
     anon, free = case.gauge(gauges.RSS_ANON), case.gauge(gauges.HEAP_FREE)
     if case.place != gauges.HOST or len(anon) != len(free) or len(anon) < _FEWEST_MARKS:
         return None
     touched = Series(anon.x, anon.y - free.y)
     growth = trend(touched)
-    is_even = read_shape(touched).shape is Shape.LINE and not find_jumps(touched).after
-    return growth if is_even and is_material(growth, touched.span) else None
+    # Jumps of its own would make the interval too wide to be material.
+    is_even = read_shape(touched).shape is Shape.LINE and is_material(growth, touched.span)
+    return growth if is_even else None
 
 
 def _unfinished(case: Case, form: Form) -> Verdict:

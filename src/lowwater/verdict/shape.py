@@ -36,10 +36,8 @@ _SLOWER = 0.5
 _STOPPED = 0.125
 # A fall that takes back this share of the range is more than scatter.
 _FALL_SHARE = 0.3
-# Five marks that all rise do so by chance in 1 of 120 series; with more we can ask for more.
-_BY_CHANCE = 0.002
-_BY_CHANCE_OF_FEW = 0.01
-_FEW_MARKS = 8
+# Five marks that all rise do so by chance in 1 of 120 series: that must do for a short run.
+_BY_CHANCE = 0.01
 # When a saturating curve has two thirds of its way behind it, as shares of the run.
 _TIME_CONSTANTS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.9)
 
@@ -88,8 +86,7 @@ def read_shape(series: Series) -> Form:
 def rises(series: Series) -> bool:
     """Whether the marks rise more consistently than chance would let them."""
     found = trend(series)
-    by_chance = _BY_CHANCE if len(series) >= _FEW_MARKS else _BY_CHANCE_OF_FEW
-    return found.p_rising <= by_chance and found.low > 0
+    return found.p_rising <= _BY_CHANCE and found.low > 0
 
 
 def _accounts(series: Series) -> Iterator[_Account]:

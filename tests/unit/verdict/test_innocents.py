@@ -1,11 +1,15 @@
 """The innocent twins: runs that look like a leak to a user, and what they are."""
 
+from dataclasses import replace
+
 import pytest
 
 from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
 from lowwater.model import Kind
 from lowwater.testing import a_run
 from lowwater.verdict import judge
+
+MIB = 1 << 20
 
 
 def verdict_of(run):
@@ -247,3 +251,13 @@ def test_noise_in_a_short_run_proves_nothing():
 
     assert verdict.kind is Kind.INCONCLUSIVE
     assert verdict.more_units_needed >= 4
+
+
+def test_a_cache_that_threads_filled_during_a_collection_is_still_a_cache():
+    """Of a real `Dataset.cache()`: bytes in use rose by 3 MiB while the collector ran."""
+    timeline = a_run(12).fills(mib=40, until=5).collects([4]).timeline()
+    [collection] = timeline.collections
+    filled_meanwhile = replace(collection, after_bytes=collection.before_bytes + 3 * MIB)
+    verdict = judge(replace(timeline, collections=(filled_meanwhile,)))[0]
+
+    assert verdict.kind is Kind.CACHE

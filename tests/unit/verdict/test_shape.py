@@ -5,7 +5,8 @@ import pytest
 
 from lowwater.verdict.jumps import despiked, find_jumps, sawtooth_lows, without_jumps
 from lowwater.verdict.series import Series
-from lowwater.verdict.shape import Shape, read_shape
+from lowwater.verdict.shape import Shape, read_shape, rises
+from lowwater.verdict.trend import mann_kendall, trend
 
 MIB = float(1 << 20)
 ROUNDS = np.arange(24.0)
@@ -64,6 +65,19 @@ def test_one_round_without_growth_has_not_stopped():
 
 def test_growth_that_gains_speed_is_a_line():
     assert read_shape(marks(0.5 * ROUNDS**2)).shape is Shape.LINE
+
+
+def test_five_marks_rise_only_if_all_of_them_do():
+    assert rises(marks([0, 1, 2, 3, 4]))
+    assert not rises(marks([0, 2, 1, 3, 4]))
+
+
+def test_an_order_that_chance_gives_in_one_of_64_series_is_not_a_rise():
+    unsteady = marks([1, 2, 0, 3, 5, 6, 7, 4])
+
+    assert trend(unsteady).low > 0
+    assert mann_kendall(unsteady) == pytest.approx(1 / 64, rel=0.01)
+    assert not rises(unsteady)
 
 
 def test_three_marks_have_no_shape():
