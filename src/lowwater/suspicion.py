@@ -14,6 +14,10 @@ RISES_IN_A_ROW = 4
 # A rise this large needs less repetition: a six-epoch run has to be told as well.
 LARGE_RISE_BYTES = 4 * 1024 * 1024
 LARGE_RISES_IN_A_ROW = 3
+# Where garbage is collected every third round, no four marks rise in a row, but their lows do.
+MARKS_PER_LOW = 3
+RISES_OF_LOWS = 2
+LEAST_RISE_OF_LOWS_BYTES = 1024 * 1024
 # The very first round trip builds graphs and caches: it says nothing.
 WARM_UP = 1
 # The marks are spread over the run: each comes this much later than the last, by time …
@@ -29,7 +33,7 @@ class Rise:
 
     def __init__(self) -> None:
         """Nothing seen yet."""
-        self._marks: deque[int] = deque(maxlen=RISES_IN_A_ROW + 1)
+        self._marks: deque[int] = deque(maxlen=MARKS_PER_LOW * (RISES_OF_LOWS + 1))
         self._warm_up = WARM_UP
         self.is_suspected = False
 
@@ -43,9 +47,16 @@ class Rise:
 
     def _is_rising(self) -> bool:
         marks = tuple(self._marks)
-        return _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES) or _climbs(
-            marks, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES
+        return (
+            _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES)
+            or _climbs(marks, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES)
+            or _climbs(self._lows(marks), RISES_OF_LOWS, LEAST_RISE_OF_LOWS_BYTES)
         )
+
+    def _lows(self, marks: tuple[int, ...]) -> tuple[int, ...]:
+        if len(marks) < MARKS_PER_LOW * (RISES_OF_LOWS + 1):
+            return ()
+        return tuple(min(marks[i : i + MARKS_PER_LOW]) for i in range(0, len(marks), MARKS_PER_LOW))
 
 
 class Suspicion:

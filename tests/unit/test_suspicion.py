@@ -52,6 +52,21 @@ def test_a_steady_rise_is_collected_at_spread_out_boundaries():
     assert gaps == sorted(gaps)
 
 
+def test_a_rise_that_falls_back_every_third_round_is_collected():
+    """Of a real `load_model` loop: up, up, down, and a little higher each time."""
+    levels = [
+        200 * MIB + MIB * i // 2 + (3 * MIB if i % 3 == 2 else MIB * (i % 3)) for i in range(20)
+    ]
+
+    assert collections_in(levels) != []
+
+
+def test_the_same_without_the_rise_is_not():
+    levels = [200 * MIB + (3 * MIB if i % 3 == 2 else MIB * (i % 3)) for i in range(300)]
+
+    assert collections_in(levels) == []
+
+
 def test_a_large_rise_is_collected_within_six_epochs():
     assert collections_in([200 * MIB + 2 * MIB * i for i in range(7)])[0] <= 5
 
