@@ -22,8 +22,9 @@ from lowwater.recording.thinning import LowWaterSlots
 from lowwater.recording.writer import Writer
 from lowwater.suspicion import Suspicion
 
-# Loops, calls and epochs of one program; more than this is a library, not a training script.
-MOST_UNITS = 32
+# Loops of one program; more than this is a library, not a training script.
+MOST_LOOPS = 64
+LOOP = "iteration"
 # What the samples of one unit may cost: a start credit, then a share of the time.
 CREDIT_S = 0.03
 SHARE = 0.003
@@ -87,8 +88,9 @@ class Observer:
         known = self._unit_ids.get((name, where))
         if known is not None:
             return known
-        if len(self._unit_ids) >= MOST_UNITS:
-            self.note(f"more than {MOST_UNITS} kinds of round trip: the later ones are not watched")
+        # The calls and epochs of the framework always have their place.
+        if name == LOOP and len(self._unit_ids) >= MOST_LOOPS:
+            self.note(f"more than {MOST_LOOPS} loops: the later ones are not watched")
             return None
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id

@@ -210,12 +210,21 @@ def test_a_disk_that_fills_up_leaves_a_readable_recording_and_a_note(programs):
 
 def test_a_report_that_cannot_be_written_is_one_line(programs):
     programs.write("train.py", "print('done')\n")
-    done = programs.lowwater("run", "--json", "/nowhere/r.json", "train.py")
+    done = programs.lowwater("run", "--json", "/dev/full", "train.py")
 
     assert done.stdout == "done\n"
     assert done.returncode == 1
-    assert "error: cannot write /nowhere/r.json" in done.stderr
+    assert "error: cannot write /dev/full" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--json", "--record"])
+def test_a_folder_that_is_not_there_is_noticed_before_the_program_starts(programs, option):
+    programs.write("train.py", "print('done')\n")
+    done = programs.lowwater("run", option, "nowhere/out", "train.py")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "does not exist (received: nowhere/out). Try: mkdir -p nowhere" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     The report goes to stderr, so that stdout is the script's alone.
     """
     check_module(script) if is_module else check_script(script)
+    for output in (json_file, record):
+        check_output(output)
     with recording_at(record) as recording:
         child = launch(Assignment(script, list(arguments), is_module, recording))
         # The program is on its way: what we import from here on costs the user no time.
@@ -71,6 +73,13 @@ def check_script(script: str) -> None:
     if not os.access(path, os.R_OK):
         msg = "the script cannot be read: permission denied"
         raise UsageError(msg, received=script, advice=f"chmod u+r {script}")
+
+
+def check_output(path: str | None) -> None:
+    """Refuse a file that could not be written, before hours are spent on its content."""
+    if path is not None and not Path(path).absolute().parent.is_dir():
+        msg = "the folder of an output file does not exist"
+        raise UsageError(msg, received=path, advice=f"mkdir -p {Path(path).parent}")
 
 
 def check_module(name: str) -> None:

@@ -10,6 +10,8 @@ from lowwater.observer import Observer
 # A tick looks at the clock once in this many passes at the most: a hot loop pays 30 ns a pass,
 # and one that turns slow is noticed soon.
 MOST_SKIPPED = 256
+# A loop of fewer passes is part of something larger, and its end no last chance.
+FEWEST_OF_A_LOOP = 4
 _HOT_S = 0.0005
 _SLOW_S = 0.005
 
@@ -23,10 +25,13 @@ class Passes:
         self._name = name
         self._where = where
         self._unit_id: int | None = None
+        self._is_refused = False
         self._counted = 0
         self._stride = 1
         self._skipping = repeat(None, 0)
         self._last_s = perf_counter()
+        self._last_end = 0
+        self._next_end_s = 0.0
 
     def start_skipping(self) -> "repeat[None]":
         """Take note of a pass, and answer how many of the next ones to let by unseen."""
@@ -39,14 +44,20 @@ class Passes:
 
     def after_last(self) -> None:
         """The loop has ended: all passes so far are completed round trips."""
-        if self._counted:
-            unseen = self._skipping.__length_hint__()
-            self._note(self._counted + self._stride - 1 - unseen, at_end=True)
+        unseen = self._skipping.__length_hint__()
+        self._end(self._counted + self._stride - 1 - unseen if self._counted else 0)
 
     def after_last_completed(self) -> None:
         """The same for places that are passed at the end of a round trip."""
-        if self._counted:
-            self._note(self._counted, at_end=True)
+        self._end(self._counted)
+
+    def _end(self, completed: int) -> None:
+        """Take note of the end of a loop, unless it was over before it said anything."""
+        passed, self._last_end = completed - self._last_end, completed
+        now_s = perf_counter()
+        if passed >= FEWEST_OF_A_LOOP and now_s >= self._next_end_s:
+            self._next_end_s = now_s + _SLOW_S
+            self._note(completed, at_end=True)
 
     def completed(self) -> None:
         """One round trip has ended; for places that are passed at its end."""
@@ -59,8 +70,9 @@ class Passes:
             self._note(0)
 
     def _note(self, completed: int, *, at_end: bool = False) -> None:
-        if self._unit_id is None and self._observer.is_on:
+        if self._unit_id is None and not self._is_refused and self._observer.is_on:
             self._unit_id = self._observer.unit_id(self._name, self._where)
+            self._is_refused = self._unit_id is None
         if self._unit_id is not None:
             self._observer.boundary(self._unit_id, completed, at_end=at_end)
 

@@ -30,7 +30,7 @@ class Loop:
 def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Passes]) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are."""
     tree = ast.parse(source, filename)
-    marker = _LoopMarker(only_top_level=_imports_numba(tree))
+    marker = _marker_for(tree)
     marked = ast.fix_missing_locations(marker.visit(tree))
     code = compiled(marked, filename)
     placed: list[Callable[[], object]] = []
@@ -43,7 +43,7 @@ def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Pas
 def find_loops(source: bytes) -> list[int]:
     """The lines of the loops that would get ticks."""
     tree = ast.parse(source)
-    marker = _LoopMarker(only_top_level=_imports_numba(tree))
+    marker = _marker_for(tree)
     marker.visit(tree)
     return [loop.line for loop in marker.loops]
 
@@ -56,10 +56,11 @@ def shown_path(filename: str, root: str) -> str:
 class _LoopMarker(ast.NodeTransformer):
     """Puts a call at the start of each iteration, and one behind the loop."""
 
-    def __init__(self, *, only_top_level: bool) -> None:
+    def __init__(self, *, only_top_level: bool, left_alone: frozenset[str]) -> None:
         self.loops: list[Loop] = []
         self._depth = 0
         self._only_top_level = only_top_level
+        self._left_alone = left_alone
 
     def visit_For(self, node: ast.For) -> list[ast.stmt] | ast.stmt:
         return self._visit_loop(node)
@@ -68,7 +69,7 @@ class _LoopMarker(ast.NodeTransformer):
         return self._visit_loop(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        if self._only_top_level or _must_be_left_alone(node):
+        if self._only_top_level or node.name in self._left_alone or _must_be_left_alone(node):
             return node
         depth, self._depth = self._depth, 0
         self.generic_visit(node)
@@ -88,6 +89,21 @@ class _LoopMarker(ast.NodeTransformer):
         self._depth -= 1
         node.body.insert(0, ast.copy_location(call_of(index), node))
         return [node, ast.copy_location(call_of(index + 1), node)]
+
+
+def _marker_for(tree: ast.Module) -> _LoopMarker:
+    return _LoopMarker(only_top_level=_imports_numba(tree), left_alone=_saved_with_models(tree))
+
+
+def _saved_with_models(tree: ast.Module) -> frozenset[str]:
+    """Functions given to a `Lambda` layer: a model is saved with their marshalled code."""
+    layers = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _last_name(node.func) == "Lambda"
+    )
+    given = (part for layer in layers for part in [*layer.args, *(k.value for k in layer.keywords)])
+    return frozenset(_last_name(part) for part in given) - {""}
 
 
 def _makes_calls(loop: ast.For | ast.While) -> bool:

@@ -116,6 +116,13 @@ def test_a_file_that_uses_numba_keeps_its_functions_as_they_are():
         """) == [6]
 
 
+@pytest.mark.parametrize("call", ["Lambda(f)", "layers.Lambda(function=f, name='x')"])
+def test_a_function_that_is_saved_with_a_model_is_left_alone(call):
+    source = "def f(x):\n    for i in x:\n        g(i)\ndef h(x):\n    for i in x:\n        g(i)\n"
+
+    assert loops_of(f"{source}layer = {call}\n") == [5]
+
+
 def test_generators_layers_and_coroutines_are_left_alone():
     assert (
         loops_of("""\

@@ -39,7 +39,7 @@ def test_the_first_pass_begins_with_no_round_trip_completed(listener):
     assert listener.ordinals == [0]
 
 
-@pytest.mark.parametrize("passes_made", [1, 2, 3, 100, 1000, 12_345])
+@pytest.mark.parametrize("passes_made", [4, 5, 100, 1000, 12_345])
 def test_the_end_of_a_loop_knows_the_exact_count_though_most_passes_were_skipped(
     listener, passes_made
 ):
@@ -70,6 +70,40 @@ def test_a_slow_loop_is_looked_at_in_every_pass(listener, monkeypatch):
         tick()
 
     assert listener.ordinals == [*range(50)]
+
+
+def test_the_end_of_a_very_short_loop_is_part_of_something_larger(listener):
+    passes = Passes(listener, "iteration")
+    tick, end = tick_for(passes), end_tick_for(passes)
+    for _ in range(10):
+        for _ in range(3):
+            tick()
+        end()
+
+    assert listener.ends == 0
+
+
+def test_the_end_of_a_loop_that_runs_all_the_time_is_not_looked_at_all_the_time(listener):
+    passes = Passes(listener, "iteration")
+    tick, end = tick_for(passes), end_tick_for(passes)
+    for _ in range(5000):
+        for _ in range(4):
+            tick()
+        end()
+
+    assert listener.ends < 1000
+
+
+def test_a_refused_unit_is_not_asked_for_again(listener):
+    asked = []
+    listener.unit_id = lambda name, where: asked.append(name)
+    passes = Passes(listener, "iteration")
+    tick, end = tick_for(passes), end_tick_for(passes)
+    for _ in range(100):
+        tick()
+    end()
+
+    assert asked == ["iteration"]
 
 
 def test_a_loop_that_was_never_entered_has_no_boundary(listener):
