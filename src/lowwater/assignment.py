@@ -32,5 +32,11 @@ class Assignment:
 
     @property
     def root(self) -> str:
-        """The folder whose modules are the user's own."""
-        return os.getcwd() if self.is_module else os.path.dirname(os.path.realpath(self.target))
+        """The folder whose modules are the user's own.
+
+        `python scripts/train.py` is run from the project's folder, where its packages lie too.
+        """
+        folder = os.path.dirname(os.path.realpath(self.target))
+        here = os.path.realpath(os.getcwd())
+        is_project = folder.startswith(os.path.join(here, ""))
+        return here if self.is_module or is_project else folder

@@ -200,3 +200,20 @@ def test_quiet_says_nothing(programs):
     done = programs.lowwater("run", "-q", "train.py")
 
     assert (done.stdout, done.stderr) == ("loss 0.1\n", "")
+
+
+def test_loops_of_a_package_beside_the_scripts_folder_are_watched(programs):
+    programs.write("mylib/__init__.py", "")
+    programs.write(
+        "mylib/training.py",
+        """\
+        def train(kept):
+            for epoch in range(14):
+                kept.append(bytearray(2_000_000))
+        """,
+    )
+    programs.write("scripts/train.py", "from mylib.training import train\ntrain([])\n")
+    run = programs.watch("scripts/train.py", env={"PYTHONPATH": str(programs.folder)})
+
+    assert run.kind == "leak"
+    assert run.report["verdict"]["where"] == "mylib/training.py:2"

@@ -15,6 +15,9 @@ AddTicks = Callable[[bytes, str], CodeType]
 _TRIMMED = "<frozen importlib._bootstrap_external>"
 
 
+_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+
+
 def _trimmed(function: Any) -> Any:  # noqa: ANN401 - a decorator: the same function comes back
     assert isinstance(function, FunctionType)
     function.__code__ = function.__code__.replace(co_filename=_TRIMMED)
@@ -120,13 +123,14 @@ class UserModules(MetaPathFinder):
 
 def is_installed(filename: str) -> bool:
     """Whether a file lies in a place where pip or the system put it."""
-    prefixes = (os.path.join(sys.prefix, ""), os.path.join(sys.base_prefix, ""))
     folders = filename.split(os.sep)
+    places = [_OUR_FOLDER, os.path.join(os.path.dirname(os.__file__), "")]
+    if sys.prefix != sys.base_prefix:
+        places.append(os.path.join(sys.prefix, ""))
     return (
         "site-packages" in folders
         or "dist-packages" in folders
-        or (sys.prefix != sys.base_prefix and filename.startswith(prefixes[0]))
-        or filename.startswith(os.path.dirname(os.__file__) + os.sep)
+        or filename.startswith(tuple(places))
     )
 
 

@@ -79,7 +79,8 @@ def _weigh(case: Case, heard: Testimony) -> Verdict:
         return told.waits_for_collector(case, heard.live, heard.freed_bytes)
     if heard.says is Says.UNSURE and seen.kind in (Kind.LEAK, Kind.SAWTOOTH, Kind.INCONCLUSIVE):
         growth = heard.live or trend(case.steady)
-        return told.needs_more(case, growth, _MORE_ROUNDS, "part of the rise was garbage")
+        more = max(_MORE_ROUNDS, case.rounds // 4)
+        return told.needs_more(case, growth, more, "part of the rise was garbage")
     return seen
 
 

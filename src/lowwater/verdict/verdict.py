@@ -56,6 +56,7 @@ class _Heard:
     start_s: float
     end_s: float
     risen_bytes: int
+    used_framework: bool
 
     @property
     def span_s(self) -> float:
@@ -74,7 +75,8 @@ class _Heard:
 def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     """The leading verdict, and one per unit in the order of the timeline."""
     first = [_hear(timeline, unit) for unit in timeline.units]
-    second = [replace(one, verdict=_reconsidered(one, first)) for one in first]
+    model_s = _first_model_s(timeline)
+    second = [replace(one, verdict=_reconsidered(one, first, model_s)) for one in first]
     # A verdict that others overruled is told, but does not lead.
     upheld = [one for one, was in zip(second, first, strict=True) if one.verdict is was.verdict]
     return _leading(timeline, upheld), tuple(one.verdict for one in second)
@@ -98,7 +100,10 @@ def _hear(timeline: Timeline, unit: Unit) -> _Heard:
     # The first sample ends the first round, so the unit began about a round earlier.
     round_s = (times[-1] - times[0]) / max(len(times) - 1, 1)
     start_s = max(0.0, times[0] - round_s)
-    return _Heard(judge_unit(timeline, unit), unit, start_s, times[-1], _risen(timeline.of(unit)))
+    samples = timeline.of(unit)
+    used_framework = any(gauges.FUNCTIONS in sample.gauges for sample in samples)
+    verdict = judge_unit(timeline, unit)
+    return _Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework)
 
 
 def _risen(samples: tuple[Sample, ...]) -> int:
@@ -106,10 +111,19 @@ def _risen(samples: tuple[Sample, ...]) -> int:
     return resident[-1] - resident[0] if resident else 0
 
 
-def _reconsidered(one: _Heard, all_: list[_Heard]) -> Verdict:
+def _first_model_s(timeline: Timeline) -> float | None:
+    """When there was a model for the first time, if there was one."""
+    ids = {unit.id for unit in timeline.units if unit.name in _KERAS_UNITS}
+    seen = (sample.elapsed_s for sample in timeline.samples if sample.unit_id in ids)
+    return min(seen, default=None)
+
+
+def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) -> Verdict:
     """A unit's own verdict, unless others know better about its growth."""
     if one.verdict.kind is not Kind.LEAK:
         return one.verdict
+    if _is_loading(one, first_model_s):
+        return _overruled(one, Kind.CACHE, "was over before the first model was made: loaded data")
     for other in all_:
         if _falls_back_within(one, other):
             return _overruled(one, Kind.SAWTOOTH, f"fell back within each {words.one(other.unit)}")
@@ -138,12 +152,20 @@ def _has_room(coarse: Verdict, fine: Verdict) -> bool:
     return most * coarse.units_seen >= _ROOM * grown
 
 
+def _is_loading(one: _Heard, first_model_s: float | None) -> bool:
+    """Whether this loop had ended when there was nothing yet to be trained."""
+    is_loop = one.unit.name not in _KERAS_UNITS and one.unit.name != CLOCK_UNIT
+    return is_loop and first_model_s is not None and one.end_s <= first_model_s
+
+
 def _was_over_before(early: _Heard, later: _Heard) -> bool:
-    """Whether this unit had ended when a later, longer or only then training part began."""
+    """Whether this unit had ended when a later and longer part began that does not grow.
+
+    Not where the framework was already at work: that was training, of whatever kind.
+    """
     if not later.acquits or later.unit.name == CLOCK_UNIT or later.start_s < early.end_s:
         return False
-    is_loading = early.unit.name not in _KERAS_UNITS and later.unit.name in _KERAS_UNITS
-    return is_loading or later.span_s >= early.span_s
+    return not early.used_framework and later.span_s >= early.span_s
 
 
 def _overruled(one: _Heard, kind: Kind, but: str) -> Verdict:

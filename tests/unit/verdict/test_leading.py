@@ -70,7 +70,7 @@ def test_data_that_is_loaded_before_training_is_no_leak():
     assert by_unit[0].kind is Kind.CACHE
     assert by_unit[0].because == (
         "host memory in use rose by 4.0 MiB per iteration, "
-        "but has not grown in the epochs since: data that is kept"
+        "but was over before the first model was made: loaded data"
     )
 
 
@@ -145,3 +145,24 @@ def test_a_rise_seen_only_from_outside_proves_nothing_and_says_what_to_do():
 
 def test_a_level_seen_only_from_outside_is_flat():
     assert judge(seen_from_outside(*[100] * 30))[0].kind is Kind.FLAT
+
+
+def test_data_that_is_loaded_before_three_epochs_is_no_leak_either():
+    """Three epochs prove nothing, but the loop was over before there was a model."""
+    loading = a_run(40, unit="iteration", where="load.py:3", seconds=4).grows(mib=0.75)
+    training = a_run(3, start_s=5, seconds=3)
+
+    leading, _ = judge(together(loading, training))
+
+    assert leading.is_leak is not True
+
+
+def test_a_training_loop_that_leaked_is_not_acquitted_by_flat_epochs_after_it():
+    """A custom loop around a model, then a longer `fit`: the loop leaked all the same."""
+    model = a_run(1, unit="model", seconds=1)
+    loop = a_run(16, unit="iteration", where="tape.py:8", start_s=2, seconds=4).grows(mib=2)
+    fit = a_run(12, start_s=8, seconds=20).holds("functions", 0)
+
+    leading, _ = judge(together(model, loop.holds("functions", 0), fit))
+
+    assert (leading.kind, leading.unit.where) == (Kind.LEAK, "tape.py:8")
