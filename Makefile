@@ -64,6 +64,8 @@ check: $(DEV)/.ready ## lint, format, types, spelling and the architecture
 bench: $(BENCH)/.ready ## the slow sweeps, then overhead beside memray, tracemalloc and scalene
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
+	@echo "== bench: how often the verdict is right under noise"
+	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 
