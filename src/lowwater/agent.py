@@ -29,9 +29,10 @@ _SESSIONS = "tensorflow.python.client.session"
 class Agent:
     """Places the boundaries and undoes them; owns the observer."""
 
-    def __init__(self, observer: Observer, root: str) -> None:
-        """Nothing is placed until `install`."""
+    def __init__(self, observer: Observer, folder: str, root: str) -> None:
+        """Nothing is placed until `install`; `root` holds all that is the user's own."""
         self.observer = observer
+        self._folder = folder
         self._root = root
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
@@ -62,7 +63,7 @@ class Agent:
 
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
-        shown = shown_path(filename, self._root)
+        shown = shown_path(filename, self._folder, self._root)
         try:
             return code_with_ticks(
                 source, filename, lambda line: self.passes_of("iteration", f"{shown}:{line}")
@@ -107,7 +108,7 @@ def start(assignment: Assignment) -> Agent:
     writer = Writer(assignment.recording)
     writer.append(Began(describe(assignment.command)))
     probes = list(default_probes())
-    agent = Agent(Observer(probes, writer), assignment.root)
+    agent = Agent(Observer(probes, writer), assignment.folder, assignment.root)
     probes.append(agent.lifecycle_probe)
     agent.install()
     explicit.listen(agent.passes_of)

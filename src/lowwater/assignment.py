@@ -31,12 +31,17 @@ class Assignment:
         return shlex.join(["-m", self.target] if self.is_module else [self.target])
 
     @property
-    def root(self) -> str:
-        """The folder whose modules are the user's own.
+    def folder(self) -> str:
+        """The script's folder, by which files are called in the report."""
+        return os.path.dirname(os.path.realpath(self.target)) if not self.is_module else os.getcwd()
 
-        `python scripts/train.py` is run from the project's folder, where its packages lie too.
+    @property
+    def root(self) -> str:
+        """The folder below which modules are the user's own, unless they were installed.
+
+        Packages of a project lie beside the folder of its scripts, or where it is run from.
         """
-        folder = os.path.dirname(os.path.realpath(self.target))
-        here = os.path.realpath(os.getcwd())
-        is_project = folder.startswith(os.path.join(here, ""))
-        return here if self.is_module or is_project else folder
+        here, beside = os.path.realpath(os.getcwd()), os.path.dirname(self.folder)
+        if self.is_module or self.folder.startswith(os.path.join(here, "")):
+            return here
+        return beside if beside != os.path.dirname(beside) else self.folder

@@ -9,6 +9,9 @@ from types import CodeType
 from lowwater.instrumentation._inject import call_of, compiled, fill_in
 from lowwater.instrumentation._tick import Passes, end_tick_for, tick_for
 
+_Loop = ast.For | ast.While | ast.AsyncFor
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 # An outer loop and the one inside it; deeper ones are too hot to be a round trip.
 DEEPEST = 2
 # What these functions compute is read from their code by a compiler, or runs inside one.
@@ -48,9 +51,11 @@ def find_loops(source: bytes) -> list[int]:
     return [loop.line for loop in marker.loops]
 
 
-def shown_path(filename: str, root: str) -> str:
-    """How a file is called in a report: relative to the script's folder."""
-    return os.path.relpath(filename, root)
+def shown_path(filename: str, folder: str, root: str) -> str:
+    """How a file is called in a report: relative to the script's folder, else to the project."""
+    real = os.path.realpath(filename)
+    is_beside = real.startswith(os.path.join(folder, ""))
+    return os.path.relpath(real, folder if is_beside else root)
 
 
 class _LoopMarker(ast.NodeTransformer):
@@ -68,7 +73,10 @@ class _LoopMarker(ast.NodeTransformer):
     def visit_While(self, node: ast.While) -> list[ast.stmt] | ast.stmt:
         return self._visit_loop(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> list[ast.stmt] | ast.stmt:
+        return self._visit_loop(node)
+
+    def visit_FunctionDef(self, node: _Function) -> ast.stmt:
         if self._only_top_level or node.name in self._left_alone or _must_be_left_alone(node):
             return node
         depth, self._depth = self._depth, 0
@@ -77,9 +85,9 @@ class _LoopMarker(ast.NodeTransformer):
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        return node  # its iterations interleave with others: they are no round trips
+        return self.visit_FunctionDef(node)
 
-    def _visit_loop(self, node: ast.For | ast.While) -> list[ast.stmt] | ast.stmt:
+    def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
         if self._depth >= DEEPEST or not _makes_calls(node):
             return node
         index = 2 * len(self.loops)
@@ -106,11 +114,11 @@ def _saved_with_models(tree: ast.Module) -> frozenset[str]:
     return frozenset(_last_name(part) for part in given) - {""}
 
 
-def _makes_calls(loop: ast.For | ast.While) -> bool:
+def _makes_calls(loop: _Loop) -> bool:
     return any(isinstance(node, ast.Call) for part in loop.body for node in ast.walk(part))
 
 
-def _must_be_left_alone(function: ast.FunctionDef) -> bool:
+def _must_be_left_alone(function: _Function) -> bool:
     name = function.name
     is_dunder = name.startswith("__") and name.endswith("__")
     return (
@@ -121,7 +129,7 @@ def _must_be_left_alone(function: ast.FunctionDef) -> bool:
     )
 
 
-def _dotted(function: ast.FunctionDef) -> list[ast.expr]:
+def _dotted(function: _Function) -> list[ast.expr]:
     return [
         decorator.func if isinstance(decorator, ast.Call) else decorator
         for decorator in function.decorator_list
@@ -135,14 +143,14 @@ def _last_name(expression: ast.expr) -> str:
     return ""
 
 
-def _is_generator(function: ast.FunctionDef) -> bool:
+def _is_generator(function: _Function) -> bool:
     """Whether its loops run at somebody else's pace; inner functions do not count."""
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
-        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(node, _Function | ast.Lambda | ast.ClassDef):
             pending += ast.iter_child_nodes(node)
     return False
 

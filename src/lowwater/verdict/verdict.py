@@ -112,10 +112,11 @@ def _risen(samples: tuple[Sample, ...]) -> int:
 
 
 def _first_model_s(timeline: Timeline) -> float | None:
-    """When there was a model for the first time, if there was one."""
+    """When there was a model for the first time, or TensorFlow at work without one."""
     ids = {unit.id for unit in timeline.units if unit.name in _KERAS_UNITS}
-    seen = (sample.elapsed_s for sample in timeline.samples if sample.unit_id in ids)
-    return min(seen, default=None)
+    seen = [sample.elapsed_s for sample in timeline.samples if sample.unit_id in ids]
+    at_work = [s.elapsed_s for s in timeline.samples if gauges.FUNCTIONS in s.gauges]
+    return min(seen or at_work, default=None)
 
 
 def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) -> Verdict:
@@ -123,7 +124,7 @@ def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) 
     if one.verdict.kind is not Kind.LEAK:
         return one.verdict
     if _is_loading(one, first_model_s):
-        return _overruled(one, Kind.CACHE, "was over before the first model was made: loaded data")
+        return _overruled(one, Kind.CACHE, "was over before training began: loaded data")
     for other in all_:
         if _falls_back_within(one, other):
             return _overruled(one, Kind.SAWTOOTH, f"fell back within each {words.one(other.unit)}")

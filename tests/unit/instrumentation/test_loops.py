@@ -123,7 +123,7 @@ def test_a_function_that_is_saved_with_a_model_is_left_alone(call):
     assert loops_of(f"{source}layer = {call}\n") == [5]
 
 
-def test_generators_layers_and_coroutines_are_left_alone():
+def test_generators_and_layers_are_left_alone():
     assert (
         loops_of("""\
         def batches():
@@ -137,12 +137,31 @@ def test_generators_layers_and_coroutines_are_left_alone():
             def __init__(self):
                 for n in range(3):
                     self.add(n)
-        async def serve():
-            for i in range(3):
-                await f(i)
+        async def stream():
+            async for i in source:
+                yield f(i)
         """)
         == []
     )
+
+
+def test_loops_of_coroutines_get_ticks():
+    counted, namespace = run("""\
+        import asyncio
+        async def source():
+            yield 1
+            yield 2
+        seen = []
+        async def main():
+            for i in range(3):
+                await asyncio.sleep(0)
+            async for i in source():
+                seen.append(i)
+        asyncio.run(main())
+        """)
+
+    assert namespace["seen"] == [1, 2]
+    assert counted.starts == {7: 3, 9: 2}
 
 
 def test_a_function_around_a_generator_is_still_watched():

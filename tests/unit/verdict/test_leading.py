@@ -70,7 +70,7 @@ def test_data_that_is_loaded_before_training_is_no_leak():
     assert by_unit[0].kind is Kind.CACHE
     assert by_unit[0].because == (
         "host memory in use rose by 4.0 MiB per iteration, "
-        "but was over before the first model was made: loaded data"
+        "but was over before training began: loaded data"
     )
 
 
