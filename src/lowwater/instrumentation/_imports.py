@@ -102,11 +102,16 @@ class UserModules(MetaPathFinder):
         """Everything below `root` is the user's, but for installed packages."""
         self._root = os.path.join(os.path.realpath(root), "")
         self._add_ticks = add_ticks
+        self._known: dict[str, bool] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The ordinary spec, whose loader will add ticks, for a source file of the user's."""
+        # A framework imports thousands of modules: those cannot be here, and must not be slowed.
+        theirs = [folder for folder in (sys.path if path is None else path) if self._holds(folder)]
+        if not theirs or PathFinder.find_spec(fullname, theirs, target) is None:
+            return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin:
             return None
@@ -114,6 +119,15 @@ class UserModules(MetaPathFinder):
             return None
         _load_with_ticks(spec.loader, self._add_ticks)
         return spec
+
+    def _holds(self, folder: str) -> bool:
+        """Whether modules of the user's may lie in this entry of a search path."""
+        known = self._known.get(folder)
+        if known is None:
+            real = os.path.join(os.path.realpath(folder or os.getcwd()), "")
+            known = real.startswith(self._root) and not is_installed(real)
+            self._known[folder] = known
+        return known
 
     def is_users(self, filename: str) -> bool:
         """Whether this file belongs to the program and not to an installed package."""
