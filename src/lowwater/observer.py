@@ -26,8 +26,8 @@ from lowwater.suspicion import Suspicion
 MOST_LOOPS = 64
 LOOP = "iteration"
 # What the samples of one unit may cost: a start credit, then a share of the time.
-CREDIT_S = 0.03
-SHARE = 0.003
+CREDIT_S = 0.02
+SHARE = 0.002
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
 # The unit of last resort: seconds.

@@ -14,6 +14,8 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # An outer loop and the one inside it; deeper ones are too hot to be a round trip.
 DEEPEST = 2
+# A loop inside a loop that makes a call or two is a hot one: 30 ns a pass would be felt.
+_FEWEST_CALLS = (1, 3)
 # What these functions compute is read from their code by a compiler, or runs inside one.
 _COMPILING_DECORATORS = frozenset(
     "cfunc compile function guvectorize jit kernel njit script stencil vectorize".split()
@@ -88,7 +90,7 @@ class _LoopMarker(ast.NodeTransformer):
         return self.visit_FunctionDef(node)
 
     def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
-        if self._depth >= DEEPEST or not _makes_calls(node):
+        if self._depth >= DEEPEST or _calls_in(node) < _FEWEST_CALLS[self._depth]:
             return node
         index = 2 * len(self.loops)
         self.loops.append(Loop(node.lineno))
@@ -114,8 +116,8 @@ def _saved_with_models(tree: ast.Module) -> frozenset[str]:
     return frozenset(_last_name(part) for part in given) - {""}
 
 
-def _makes_calls(loop: _Loop) -> bool:
-    return any(isinstance(node, ast.Call) for part in loop.body for node in ast.walk(part))
+def _calls_in(loop: _Loop) -> int:
+    return sum(isinstance(node, ast.Call) for part in loop.body for node in ast.walk(part))
 
 
 def _must_be_left_alone(function: _Function) -> bool:

@@ -56,9 +56,18 @@ def test_two_levels_get_ticks_and_the_third_does_not():
     assert loops_of("""\
         for a in x:
             for b in y:
+                f(b)
                 for c in z:
-                    f(c)
+                    g(c, h(c), k(c))
         """) == [1, 2]
+
+
+def test_a_hot_inner_loop_gets_none():
+    assert loops_of("""\
+        for a in x:
+            for b in y:
+                total += f(b)
+        """) == [1]
 
 
 def test_a_loop_without_calls_gets_none():
