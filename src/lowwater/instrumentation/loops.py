@@ -3,7 +3,6 @@
 import ast
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType
 
 from lowwater.instrumentation._inject import call_of, compiled, fill_in
@@ -25,13 +24,6 @@ _COMPUTING_METHODS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """One loop that gets ticks, by its line."""
-
-    line: int
-
-
 def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Passes]) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are."""
     tree = ast.parse(source, filename)
@@ -39,8 +31,8 @@ def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Pas
     marked = ast.fix_missing_locations(marker.visit(tree))
     code = compiled(marked, filename)
     placed: list[Callable[[], object]] = []
-    for loop in marker.loops:
-        passes = passes_at(loop.line)
+    for line in marker.lines:
+        passes = passes_at(line)
         placed += [tick_for(passes), end_tick_for(passes)]
     return fill_in(code, placed)
 
@@ -50,7 +42,7 @@ def find_loops(source: bytes) -> list[int]:
     tree = ast.parse(source)
     marker = _marker_for(tree)
     marker.visit(tree)
-    return [loop.line for loop in marker.loops]
+    return marker.lines
 
 
 def shown_path(filename: str, folder: str, root: str) -> str:
@@ -64,7 +56,7 @@ class _LoopMarker(ast.NodeTransformer):
     """Puts a call at the start of each iteration, and one behind the loop."""
 
     def __init__(self, *, only_top_level: bool, left_alone: frozenset[str]) -> None:
-        self.loops: list[Loop] = []
+        self.lines: list[int] = []
         self._depth = 0
         self._only_top_level = only_top_level
         self._left_alone = left_alone
@@ -92,8 +84,8 @@ class _LoopMarker(ast.NodeTransformer):
     def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
         if self._depth >= DEEPEST or _calls_in(node) < _FEWEST_CALLS[self._depth]:
             return node
-        index = 2 * len(self.loops)
-        self.loops.append(Loop(node.lineno))
+        index = 2 * len(self.lines)
+        self.lines.append(node.lineno)
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1

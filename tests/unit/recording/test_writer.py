@@ -13,7 +13,10 @@ def test_a_full_device_never_raises():
 
     for i in range(10):
         writer.append(Noted(i, "lost"))
+    lost = writer._lost
     writer.close()
+
+    assert lost >= 10
 
 
 def test_records_lost_on_a_full_disk_are_counted_once_there_is_room_again(tmp_path, monkeypatch):
