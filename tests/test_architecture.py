@@ -14,9 +14,9 @@ import pytest
 # Layer -> the modules and packages of `lowwater` that live in it, lowest first.
 # A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
 LAYERS = {
-    "words": {"model", "protocols", "units", "errors", "gauges", "assignment"},
+    "words": {"model", "protocols", "units", "errors", "gauges", "assignment", "tallies"},
     "observe": {
-        "agent", "census", "environment", "instrumentation", "isolation",
+        "agent", "census", "environment", "inquest", "instrumentation", "isolation",
         "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
@@ -49,8 +49,8 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
-    "__init__", "agent", "assignment", "environment", "gauges", "instrumentation",
-    "model", "observer", "probes", "recording", "suspicion",
+    "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
+    "instrumentation", "model", "observer", "probes", "recording", "suspicion", "tallies",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 

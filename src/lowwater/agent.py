@@ -13,7 +13,8 @@ from typing import Any
 
 from lowwater.assignment import Assignment
 from lowwater.environment import describe, versions_loaded
-from lowwater.instrumentation import explicit, keras_fit, lifecycles, script
+from lowwater.inquest import Inquest, UserFile
+from lowwater.instrumentation import calls, explicit, keras_fit, lifecycles, script
 from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
@@ -22,8 +23,12 @@ from lowwater.observer import Observer
 from lowwater.probes import default_probes
 from lowwater.recording.records import Began
 from lowwater.recording.writer import Writer
+from lowwater.tallies import DATASETS, MODELS, SESSIONS
 
 _SESSIONS = "tensorflow.python.client.session"
+_PIPELINES = "tensorflow.python.data.ops.dataset_ops"
+_CACHES = "tensorflow.python.data.ops.cache_op"
+_SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 
 
 class Agent:
@@ -36,8 +41,14 @@ class Agent:
         self._root = root
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
-        self._models = lifecycles.Lives(self.passes_of("model"))
-        self._sessions = lifecycles.Lives(self.passes_of("session"))
+        self._files: dict[str, UserFile] = {}
+        self._calls = calls.Calls(self._files.__contains__)
+        self._models = lifecycles.Lives(self._calls, self.passes_of("model"))
+        self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
+        self._datasets = lifecycles.Lives(self._calls, about=lifecycles.about_dataset)
+        lives = {MODELS: self._models, SESSIONS: self._sessions, DATASETS: self._datasets}
+        self.inquest = Inquest(self._files, self._calls, lives)
+        observer.inquire = self.inquest
 
     @property
     def lifecycle_probe(self) -> lifecycles.LifecycleProbe:
@@ -47,7 +58,14 @@ class Agent:
     def install(self) -> None:
         """Wait for the frameworks, load the user's modules with ticks, listen to the collector."""
         on_import = AfterImport(
-            {"keras": self._place_keras, "tf_keras": self._place_keras, _SESSIONS: self._place_v1}
+            {
+                "keras": self._place_keras,
+                "tf_keras": self._place_keras,
+                _SESSIONS: self._place_v1,
+                _PIPELINES: self._place_pipelines,
+                _CACHES: self._place_datasets,
+                _SHUFFLES: self._place_datasets,
+            }
         )
         self._listen(sys.meta_path, on_import)
         modules = UserModules(self._root, self.add_ticks)
@@ -64,6 +82,7 @@ class Agent:
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
         shown = shown_path(filename, self._folder, self._root)
+        self._files[filename] = UserFile(source, shown)
         try:
             return code_with_ticks(
                 source, filename, lambda line: self.passes_of("iteration", f"{shown}:{line}")
@@ -82,13 +101,22 @@ class Agent:
 
     def _place_keras(self, keras: ModuleType) -> None:
         self.observer.learn(versions_loaded())
-        self._place(keras, lambda module: keras_fit.placements(module, self.passes_of))
+        passes_of, counted = self.passes_of, self._calls
+        self._place(keras, lambda module: keras_fit.placements(module, passes_of, counted))
         self._place(
-            keras, lambda module: lifecycles.model_placements(module, self._models, self.passes_of)
+            keras,
+            lambda module: lifecycles.model_placements(module, self._models, passes_of, counted),
         )
+        self._place(keras, lambda module: calls.optimizer_placements(module, counted))
+
+    def _place_pipelines(self, dataset_ops: ModuleType) -> None:
+        self._place(dataset_ops, lambda module: calls.pipeline_placements(module, self._calls))
 
     def _place_v1(self, session: ModuleType) -> None:
         self._place(session, lambda module: lifecycles.session_placements(module, self._sessions))
+
+    def _place_datasets(self, module: ModuleType) -> None:
+        self._place(module, lambda found: lifecycles.dataset_placements(found, self._datasets))
 
     def _place(self, module: ModuleType, placements: Any) -> None:  # noqa: ANN401
         place_all(module, placements, self._undo, self.observer.note)
@@ -120,7 +148,7 @@ def main(text: str) -> None:
     assignment = Assignment.from_text(text)
     agent = start(assignment)
     # Not at the end of the script: threads may go on training when that is over.
-    atexit.register(_finish, agent.observer)
+    atexit.register(_finish, agent)
     try:
         if assignment.is_module:
             script.run_module(assignment.target, assignment.arguments)
@@ -131,9 +159,9 @@ def main(text: str) -> None:
         raise
 
 
-def _finish(observer: Observer) -> None:
-    observer.learn(versions_loaded())
-    observer.finish()
+def _finish(agent: Agent) -> None:
+    agent.observer.learn(versions_loaded())
+    agent.observer.finish(agent.inquest.last_words())
 
 
 def _our_depth(error: BaseException) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ class Footprint:
     sampling_s: float
     collections: int
     collecting_s: float
+    censuses: int = 0
+    census_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,87 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Census:
+    """One look at all objects of the program, taken at a boundary after a collection."""
+
+    unit_id: int
+    ordinal: int
+    elapsed_s: float
+    took_s: float
+    in_use_bytes: int
+    objects: int
+    ordinals: tuple[int, ...] = ()
+
+    def ordinal_of(self, unit: Unit) -> int | None:
+        """The round trips of any unit that were completed by then, as far as they were seen."""
+        if unit.id == self.unit_id:
+            return self.ordinal
+        known = self.ordinals[unit.id] if unit.id < len(self.ordinals) else -1
+        return known if known >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One object on the way from a root to what grew: how it is reached, and what it is.
+
+    `edge` is `.saved`, `['x']`, `[*]`, `local net` …; `kinds` are the full names of the classes
+    that the object is an instance of, the most special first. `where` is the user's own line:
+    of the class, of the function, or the line at which a frame stands.
+    """
+
+    edge: str
+    type: str
+    kinds: tuple[str, ...] = ()
+    about: str = ""
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthSite:
+    """A line of the program that adds to a container."""
+
+    where: str
+    code: str
+    is_memo: bool = False
+    in_function: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A path that grew from census to census: root, …, container, item, …, what is heavy.
+
+    `steps[container]` is the object that grew; the steps behind it lead to the largest part of
+    one of its new items. `counts` and `sizes_bytes` have one value per census: the items, and
+    the bytes that are reached through the path. `grown_bytes` is its fair part of the growth
+    between the first and the last census: what several holders reach is split among them.
+    """
+
+    steps: tuple[Step, ...]
+    container: int
+    counts: tuple[int, ...]
+    sizes_bytes: tuple[int, ...]
+    grown_bytes: int
+    sites: tuple[GrowthSite, ...] = ()
+    is_users: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many things of one kind there were at each census; see `lowwater.tallies`."""
+
+    kind: str
+    name: str
+    counts: tuple[int, ...]
+    where: str | None = None
+    about: str = ""
+
+    @property
+    def grew(self) -> bool:
+        """Whether it rose from each census to the next."""
+        return len(self.counts) > 1 and all(low < high for low, high in pairwise(self.counts))
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """One recording, read back: everything that judging needs."""
 
@@ -107,6 +191,9 @@ class Timeline:
     samples: tuple[Sample, ...] = ()
     collections: tuple[Collection, ...] = ()
     outside: tuple[OutsideSample, ...] = ()
+    censuses: tuple[Census, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    tallies: tuple[Tally, ...] = ()
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     footprint: Footprint | None = None
@@ -180,6 +267,58 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a cause is given: the verdict, and what the censuses of the run have shown.
+
+    `growth_bytes` is what memory in use grew by between the first and the last census, and
+    `unexplained_bytes` the part of it that no Python object accounts for.
+    """
+
+    verdict: Verdict
+    censuses: tuple[Census, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    tallies: tuple[Tally, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def growth_bytes(self) -> int:
+        """The growth of memory in use that the censuses span."""
+        if len(self.censuses) < 2:  # noqa: PLR2004 - one census has nothing to be compared with
+            return 0
+        return self.censuses[-1].in_use_bytes - self.censuses[0].in_use_bytes
+
+    @property
+    def unexplained_bytes(self) -> int:
+        """The growth that no Python object accounts for."""
+        return max(0, self.growth_bytes - sum(holder.grown_bytes for holder in self.holders))
+
+    def tallied(self, kind: str) -> tuple[Tally, ...]:
+        """The tallies of one kind."""
+        return tuple(tally for tally in self.tallies if tally.kind == kind)
+
+
+class Status(StrEnum):
+    """Whether an object on a leak trace should be there."""
+
+    NEEDED = "needed"
+    LEAKED = "leaked"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNode:
+    """One line of a leak trace, with its status and the reason for it."""
+
+    edge: str
+    what: str
+    status: Status
+    because: str
+    where: str | None = None
+    is_suspect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A cause that was recognised, with where it is and how to mend it."""
 
@@ -191,8 +330,9 @@ class Finding:
     holder: str | None = None
     share: float | None = None
     bytes_per_unit: int | None = None
-    trace: tuple[str, ...] = ()
+    trace: tuple[TraceNode, ...] = ()
     library: str | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from lowwater.protocols import Probe
 from lowwater.recording.records import (
     Collected,
     Columns,
+    Counted,
     Learned,
     Noted,
+    Record,
     Sampled,
     Spent,
     UnitSeen,
@@ -32,6 +34,10 @@ SHARE = 0.002
 OVERDRAFT = 2.0
 # The unit of last resort: seconds.
 BY_TIME = "time"
+
+
+# Looks at all objects of the program; answers how many there were, and what to record.
+Inquiry = Callable[[int], tuple[int, Sequence[Record]]]
 
 
 class Pace:
@@ -62,8 +68,10 @@ class Observer:
         probes: Sequence[Probe],
         writer: Writer,
         clock: Callable[[], float] = time.perf_counter,
+        inquire: Inquiry | None = None,
     ) -> None:
         """Observe with these probes into this recording."""
+        self.inquire = inquire
         self._probes = probes
         self._writer = writer
         self._clock = clock
@@ -79,6 +87,8 @@ class Observer:
         self._last_sample_s = self._began_s
         self._collections = 0
         self._collecting_s = 0.0
+        self._censuses = 0
+        self._census_s = 0.0
         # Ticks may come from several threads; the one that finds the lock taken goes on.
         self._lock = threading.Lock()
         self.is_on = True
@@ -110,7 +120,7 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        collecting_s = self._collecting_s
+        experimenting_s = self._collecting_s + self._census_s
         try:
             self._last_ordinals[unit_id] = ordinal
             level = self._sample(unit_id, ordinal, now_s)
@@ -118,13 +128,17 @@ class Observer:
             if may_collect and self._suspicion.wants_collection(
                 unit_id, level, elapsed_s, at_end=at_end
             ):
-                self._collect(unit_id, ordinal, level)
+                held = self._collect(unit_id, ordinal, level)
+                if self.inquire is not None and self._suspicion.wants_census(
+                    unit_id, ordinal, held, elapsed_s, at_end=at_end
+                ):
+                    self._take_census(unit_id, ordinal, held)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # A collection is not a sample's cost: it must not silence the unit that needed it.
-            took_s = self._clock() - now_s - (self._collecting_s - collecting_s)
-            self._paces[unit_id].spend(took_s)
+            experimenting_s = self._collecting_s + self._census_s - experimenting_s
+            self._paces[unit_id].spend(self._clock() - now_s - experimenting_s)
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:
@@ -148,9 +162,11 @@ class Observer:
             self._noted.add(text)
             self._writer.append(Noted(self._elapsed_us(self._clock()), text))
 
-    def finish(self) -> None:
+    def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
+            for record in last_words:
+                self._writer.append(record)
             for slots in self._slots:
                 pending = slots.flush()
                 if pending is not None:
@@ -169,6 +185,8 @@ class Observer:
             sampling_us=round(sum(pace.spent_s for pace in self._paces) * 1e6),
             collections=self._collections,
             collecting_us=round(self._collecting_s * 1e6),
+            censuses=self._censuses,
+            census_us=round(self._census_s * 1e6),
         )
 
     def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:
@@ -183,7 +201,8 @@ class Observer:
             self._write(ready)
         return level
 
-    def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> None:
+    def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> int:
+        """Run the collector; answers what is still in use."""
         start_s = self._clock()
         gc.collect()
         after_bytes = in_use_bytes(self._read())
@@ -196,6 +215,27 @@ class Observer:
         self._suspicion.collected(unit_id, after_bytes, start_s - self._began_s, took_s)
         self._collections += 1
         self._collecting_s += took_s
+        return after_bytes
+
+    def _take_census(self, unit_id: int, ordinal: int, held_bytes: int) -> None:
+        assert self.inquire is not None
+        start_s = self._clock()
+        objects, found = self.inquire(held_bytes)
+        took_s = self._clock() - start_s
+        self._censuses += 1
+        self._census_s += took_s
+        taken = Counted(
+            unit_id,
+            ordinal,
+            self._elapsed_us(start_s),
+            round(took_s * 1e6),
+            held_bytes,
+            objects,
+            tuple(self._last_ordinals),
+        )
+        for record in (taken, *found):
+            self._writer.append(record)
+        self._suspicion.census_taken(unit_id, ordinal, held_bytes, start_s - self._began_s)
 
     def _read(self) -> dict[str, int]:
         gauges: dict[str, int] = {}

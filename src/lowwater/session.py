@@ -8,7 +8,7 @@ from subprocess import Popen
 from typing import TextIO
 
 from lowwater.errors import UnreadableInput
-from lowwater.model import Diagnosis, Ending, Timeline
+from lowwater.model import Diagnosis, Ending, Evidence, Timeline
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
@@ -30,13 +30,24 @@ def watch(
 
 def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     """Judge a recording."""
+    from lowwater.causes import find_causes
     from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
 
     verdict, by_unit = judge(timeline)
+    ledger = book(timeline, verdict.unit)
+    evidence = Evidence(
+        verdict,
+        timeline.censuses,
+        timeline.holders,
+        timeline.tallies,
+        timeline.environment,
+        ledger,
+    )
     return Diagnosis(
         verdict=verdict,
         units=by_unit,
-        ledger=book(timeline, verdict.unit),
+        findings=find_causes(evidence),
+        ledger=ledger,
         notes=(*(note.text for note in timeline.notes), *notes),
         environment=timeline.environment,
         footprint=timeline.footprint,

@@ -1,4 +1,4 @@
-"""Decides, boundary by boundary, when a rise deserves one garbage collection.
+"""Decides, boundary by boundary, when a rise deserves a collection, and when a census.
 
 A flat run is never collected on our behalf: that would change the program that we watch.
 A rising one is, now and then: what falls was waiting for the collector, what stays is held.
@@ -6,6 +6,7 @@ A rising one is, now and then: what falls was waiting for the collector, what st
 
 from collections import deque
 from itertools import pairwise
+from typing import NamedTuple
 
 # Below this a rise is the noise of malloc's caches and of Python's own bookkeeping.
 LEAST_RISE_BYTES = 512 * 1024
@@ -26,6 +27,14 @@ SPREAD = 1.3
 # there is no later chance, so more is allowed.
 COLLECTING_SHARE = 0.2
 COLLECTING_SHARE_AT_END = 0.5
+# All objects are looked at so many times in a run at the most, …
+MOST_CENSUSES = 5
+# … the second time soon, for one alone tells nothing, …
+LEAST_ROUNDS_BETWEEN = 3
+# … and then each time this much later, by time, than the one before.
+CENSUS_SPREAD = 1.5
+# A census is taken where the last one was, unless so many chances were elsewhere.
+MOST_PASSED_ELSEWHERE = 3
 
 
 class Rise:
@@ -35,6 +44,7 @@ class Rise:
         """Nothing seen yet."""
         self._marks: deque[int] = deque(maxlen=MARKS_PER_LOW * (RISES_OF_LOWS + 1))
         self._warm_up = WARM_UP
+        self.first_bytes: int | None = None
         self.is_suspected = False
 
     def add(self, in_use_bytes: int) -> bool:
@@ -43,6 +53,7 @@ class Rise:
             self._warm_up -= 1
         else:
             self._marks.append(in_use_bytes)
+            self.first_bytes = self.first_bytes or in_use_bytes
         return self.is_suspected or self._is_rising()
 
     def _is_rising(self) -> bool:
@@ -59,8 +70,15 @@ class Rise:
         return tuple(min(marks[i : i + MARKS_PER_LOW]) for i in range(0, len(marks), MARKS_PER_LOW))
 
 
+class _LastCensus(NamedTuple):
+    unit_id: int
+    ordinal: int
+    elapsed_s: float
+    held_bytes: int
+
+
 class Suspicion:
-    """Watches all units and allows a limited number of collections in a run."""
+    """Watches all units and allows a limited number of collections and censuses in a run."""
 
     def __init__(self) -> None:
         """Suspect nothing."""
@@ -69,6 +87,9 @@ class Suspicion:
         self._next_s = 0.0
         self._next_at_end_s = 0.0
         self._collected_bytes = 0
+        self._censuses = 0
+        self._last_census: _LastCensus | None = None
+        self._passed_elsewhere = 0
 
     def wants_collection(
         self, unit_id: int, in_use_bytes: int, elapsed_s: float, *, at_end: bool = False
@@ -80,7 +101,9 @@ class Suspicion:
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
         next_s = self._next_at_end_s if at_end else self._next_s
-        return is_rising and is_news and elapsed_s >= next_s
+        # One census alone tells nothing: at the end of a loop there may be no other chance.
+        is_due = elapsed_s >= next_s or (at_end and self._censuses == 1)
+        return is_rising and is_news and is_due
 
     def collected(self, unit_id: int, after_bytes: int, elapsed_s: float, took_s: float) -> None:
         """Take note of a collection; from now on this unit's rise need not prove itself."""
@@ -90,6 +113,34 @@ class Suspicion:
         wait_s = max(watched_s * (SPREAD - 1), took_s / COLLECTING_SHARE)
         self._next_s = elapsed_s + wait_s
         self._next_at_end_s = elapsed_s + took_s / COLLECTING_SHARE_AT_END
+
+    def wants_census(
+        self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float, *, at_end: bool = False
+    ) -> bool:
+        """After a collection: True when what was not freed deserves a look at all objects."""
+        last = self._last_census
+        if last is None:
+            first_bytes = self._rises[unit_id].first_bytes
+            return first_bytes is not None and held_bytes - first_bytes >= LEAST_RISE_BYTES
+        if self._censuses >= MOST_CENSUSES or held_bytes - last.held_bytes < LEAST_RISE_BYTES:
+            return False
+        # Elsewhere in the program other functions run; but the same place may not come again.
+        if unit_id != last.unit_id:
+            self._passed_elsewhere += 1
+            is_last_chance = at_end and self._censuses == 1
+            if not is_last_chance and self._passed_elsewhere < MOST_PASSED_ELSEWHERE:
+                return False
+        if self._censuses == 1:
+            rounds = ordinal - last.ordinal if unit_id == last.unit_id else LEAST_ROUNDS_BETWEEN
+            return at_end or rounds >= LEAST_ROUNDS_BETWEEN
+        first_s = self._first_s or 0.0
+        return elapsed_s - first_s >= (last.elapsed_s - first_s) * CENSUS_SPREAD
+
+    def census_taken(self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float) -> None:
+        """Take note of a census."""
+        self._censuses += 1
+        self._passed_elsewhere = 0
+        self._last_census = _LastCensus(unit_id, ordinal, elapsed_s, held_bytes)
 
 
 def _climbs(marks: tuple[int, ...], rises: int, least_bytes: int) -> bool:

@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 
 from lowwater import gauges
 from lowwater.model import (
+    Census,
     Collection,
+    Evidence,
+    GrowthSite,
+    Holder,
+    Kind,
+    Ledger,
     NotMeasured,
     Reading,
     Sample,
+    Step,
+    Tally,
     Timeline,
     Unit,
+    Verdict,
 )
 
 _MIB = 1 << 20
@@ -219,3 +228,94 @@ def _kept(run: Run) -> set[int]:
 def _every(ordinal: int) -> int:
     """How sparse the rounds are there: 1 up to round 128, 2 up to 256, 4 up to 512."""
     return 1 << max(0, (ordinal - 1).bit_length() - 7) if ordinal > 0 else 1
+
+
+# What the censuses of a run have seen: paths that grew, and counts that rose.
+
+CENSUSES_AT = (4, 6, 8)
+
+
+def an_evidence(  # noqa: PLR0913 - each is one fact of the story
+    *seen: Holder | Tally,
+    kind: Kind = Kind.LEAK,
+    unit: str = "epoch",
+    where: str | None = None,
+    mib: float = 4.0,
+    censuses_at: tuple[int, ...] = CENSUSES_AT,
+    ledger: Ledger | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Evidence:
+    """A run that was looked at after these rounds, and grew by `mib` in each."""
+    grown = round(mib * _MIB)
+    round_trip = Unit(1, unit, where)
+    return Evidence(
+        Verdict(kind, "it was told so", round_trip, 12, grown if kind is Kind.LEAK else None),
+        tuple(
+            Census(1, at, float(at), 0.1, 100 * _MIB + at * grown, 300_000) for at in censuses_at
+        ),
+        tuple(one for one in seen if isinstance(one, Holder)),
+        tuple(one for one in seen if isinstance(one, Tally)),
+        environment or {"tensorflow": "2.21.0"},
+        ledger or Ledger(),
+    )
+
+
+def a_holder(  # noqa: PLR0913 - each is one fact of the story
+    *steps: Step,
+    grows: str,
+    mib: float = 4.0,
+    items: float = 1,
+    added_at: str | None = None,
+    is_memo: bool = False,
+    is_users: bool = True,
+) -> Holder:
+    """A path whose object at the edge `grows` has so many more items and MiB in each round."""
+    return Holder(
+        steps,
+        container=next(i for i, step in enumerate(steps) if step.edge == grows),
+        counts=tuple(round(items * at) for at in CENSUSES_AT),
+        sizes_bytes=tuple(round(mib * _MIB * at) for at in CENSUSES_AT),
+        grown_bytes=round(mib * _MIB * (CENSUSES_AT[-1] - CENSUSES_AT[0])),
+        sites=(GrowthSite(added_at, "…", is_memo),) if added_at else (),
+        is_users=is_users,
+    )
+
+
+def a_tally(  # noqa: PLR0913 - the fields of a tally
+    kind: str,
+    name: str = "",
+    *,
+    each: float = 1,
+    where: str | None = None,
+    about: str = "",
+    start: int = 1,
+) -> Tally:
+    """A count that rises by so much in each round; with `each=0` it stays."""
+    counts = tuple(start + round(each * at) for at in CENSUSES_AT)
+    return Tally(kind, name, counts, where, about)
+
+
+def a_step(edge: str, kind: str, *bases: str, about: str = "", where: str | None = None) -> Step:
+    """One object on a path: how it is reached, its class, and what else it is an instance of."""
+    return Step(edge, kind, (kind, *bases), about, where)
+
+
+def a_module(name: str = "__main__") -> Step:
+    """A module as the root of a path."""
+    return a_step("", "module", about=name)
+
+
+def a_running_call(name: str = "fit", where: str = "train.py:22") -> Step:
+    """A running call as the root of a path."""
+    return a_step("", "frame", about=f"{name}()", where=where)
+
+
+def an_array(edge: str = "[*]", about: str = "float32 (4096, 256)") -> Step:
+    """A NumPy array."""
+    return a_step(edge, "numpy.ndarray", about=about)
+
+
+def a_model(edge: str = "[*]") -> Step:
+    """A Keras model."""
+    bases = ("keras.src.models.functional.Functional", "keras.src.models.model.Model")
+    return a_step(edge, "keras.src.models.sequential.Sequential", *bases)

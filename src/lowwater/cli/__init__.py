@@ -7,7 +7,7 @@ import click
 
 from lowwater.errors import LowwaterError
 
-COMMANDS = ("run", "report", "doctor", "demo")
+COMMANDS = ("run", "report", "explain", "doctor", "demo")
 
 
 class _Commands(click.Group):

@@ -5,6 +5,7 @@ from types import ModuleType
 
 from lowwater.instrumentation._placement import Placement, innermost
 from lowwater.instrumentation._tick import Passes, tick_for
+from lowwater.instrumentation.calls import Calls
 
 CALLS = (
     "fit",
@@ -16,7 +17,9 @@ CALLS = (
 )
 
 
-def placements(keras: ModuleType, passes_of: Callable[[str], Passes]) -> Iterator[Placement]:
+def placements(
+    keras: ModuleType, passes_of: Callable[[str], Passes], calls: Calls
+) -> Iterator[Placement]:
     """Where the ticks go, for `keras` and `tf_keras` alike."""
     epochs = passes_of("epoch")
     callback_list = keras.callbacks.CallbackList
@@ -26,4 +29,5 @@ def placements(keras: ModuleType, passes_of: Callable[[str], Passes]) -> Iterato
     yield Placement(innermost(callback_list.on_train_end), epochs.after_last_completed, "start")
     for name in CALLS:
         method = getattr(keras.Model, name)
-        yield Placement(innermost(method), tick_for(passes_of(name)), "start")
+        counted = calls.counter_of_shapes(name, tick_for(passes_of(name)))
+        yield Placement(innermost(method), counted, "start", ("x",))

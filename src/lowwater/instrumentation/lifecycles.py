@@ -2,26 +2,49 @@
 
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from lowwater.gauges import MODELS, SESSIONS
 from lowwater.instrumentation._placement import Placement, innermost
 from lowwater.instrumentation._tick import Passes, tick_for
+from lowwater.instrumentation.calls import Calls
 from lowwater.model import NotMeasured, Reading
 
 # How far up a Sequential stands above the constructor of its inner model.
 _NEAR = 6
 
 
-class Lives:
-    """Counts the living objects of one kind; each birth is a boundary."""
+class Life(NamedTuple):
+    """One living object, held weakly, and the line of the program that made it."""
 
-    def __init__(self, passes: Passes) -> None:
-        """Nobody lives yet."""
-        self._tick = tick_for(passes)
-        self._living: dict[int, weakref.ref[Any]] = {}
+    reference: weakref.ref[Any]
+    kind: str
+    where: tuple[str, int] | None
+    about: str
+
+    @property
+    def label(self) -> tuple[str, tuple[str, int] | None, str]:
+        """What it shares with others of its kind."""
+        return self.kind, self.where, self.about
+
+
+class Lives:
+    """Counts the living objects of one kind; each birth is a boundary, where there are passes."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        passes: Passes | None = None,
+        about: Callable[[Any], str] = lambda _: "",
+    ) -> None:
+        """Nobody lives yet; `about` says at birth what there is to say of one."""
+        self._tick = tick_for(passes) if passes else None
+        self._calls = calls
+        self._about = about
+        self._living: dict[int, Life] = {}
         self.was_used = False
         self.makers_of_parts: set[CodeType] = set()
 
@@ -35,8 +58,15 @@ class Lives:
         identity = id(newborn)
         if identity in self._living or self._is_part():
             return
-        self._tick()
-        self._living[identity] = weakref.ref(newborn, lambda _: self._living.pop(identity, None))
+        if self._tick is not None:
+            self._tick()
+        reference = weakref.ref(newborn, lambda _: self._living.pop(identity, None))
+        kind, where = type(newborn).__qualname__, self._calls.where()
+        self._living[identity] = Life(reference, kind, where, self._about(newborn))
+
+    def by_label(self) -> Counter[tuple[str, tuple[str, int] | None, str]]:
+        """How many live, by their class, the line that made them, and what is said of them."""
+        return Counter(life.label for life in [*self._living.values()])
 
     def _is_part(self) -> bool:
         """Whether this is being made inside another one: the inner model of a Sequential."""
@@ -68,11 +98,12 @@ class LifecycleProbe:
 
 
 def model_placements(
-    keras: ModuleType, models: Lives, passes_of: Callable[[str], Passes]
+    keras: ModuleType, models: Lives, passes_of: Callable[[str], Passes], calls: Calls
 ) -> Iterator[Placement]:
     """Births of models, and `clear_session` calls."""
-    clear_session = innermost(_clear_session_of(keras))
-    yield Placement(clear_session, tick_for(passes_of("clear_session")), "start")
+    name = "clear_session"
+    cleared = calls.counter(name, tick_for(passes_of(name)))
+    yield Placement(innermost(_clear_session_of(keras)), cleared, "start")
     models.makers_of_parts.add(innermost(keras.Sequential.build).__code__)
     yield Placement(innermost(keras.Model.__init__), models.born, "start", ("self",))
 
@@ -88,3 +119,29 @@ def _clear_session_of(keras: ModuleType) -> Any:  # noqa: ANN401 - a function of
     """Keras 3 has it in `utils`, `tf_keras` in `backend`."""
     utils = getattr(keras, "utils", None)
     return getattr(utils, "clear_session", None) or keras.backend.clear_session
+
+
+def dataset_placements(module: ModuleType, datasets: Lives) -> Iterator[Placement]:
+    """Births of the data sets that keep elements in memory."""
+    for name in ("CacheDataset", "_ShuffleDataset"):
+        kind = vars(module).get(name)
+        if kind is not None:
+            yield Placement(innermost(kind.__init__), datasets.born, "end", ("self",))
+
+
+def about_dataset(dataset: Any) -> str:  # noqa: ANN401
+    """Whether a cache lies in a file, and whether what it caches ever ends."""
+    try:
+        said = ["in a file"] if dataset._filename.numpy() else []  # noqa: SLF001
+    except AttributeError:  # not a cache, or not eager
+        said = []
+    return ", ".join([*said, *(["endless"] if _is_endless(dataset) else [])])
+
+
+def _is_endless(dataset: Any) -> bool:  # noqa: ANN401
+    """Whether a `repeat()` without an end stands before it; no operation is run to find out."""
+    while (dataset := getattr(dataset, "_input_dataset", None)) is not None:
+        count: Any = getattr(dataset, "_count", None)
+        if type(dataset).__name__ == "_RepeatDataset" and hasattr(count, "numpy"):
+            return bool(count.numpy() < 0)
+    return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from lowwater.errors import UnreadableInput
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _NAME = b"LOWWATER"
 MAGIC = _NAME + bytes([FORMAT_VERSION])
 _FRAME = struct.Struct("<II")

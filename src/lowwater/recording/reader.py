@@ -7,12 +7,15 @@ import msgspec
 
 from lowwater.errors import UnreadableInput
 from lowwater.model import (
+    Census,
     Collection,
     Ending,
     Footprint,
+    Holder,
     Note,
     OutsideSample,
     Sample,
+    Tally,
     Timeline,
     Unit,
 )
@@ -97,13 +100,16 @@ class Fold:
         self.columns: list[str] = []
         self.samples: list[Sample] = []
         self.collections: list[Collection] = []
+        self.censuses: list[Census] = []
+        self.holders: list[Holder] = []
+        self.tallies: list[Tally] = []
         self.outside: list[OutsideSample] = []
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
         self.footprint: Footprint | None = None
         self.ending: Ending | None = None
 
-    def add(self, record: records.Record) -> None:  # noqa: C901 - one case per record
+    def add(self, record: records.Record) -> None:  # noqa: C901, PLR0912 - one case per record
         """Take one record, in the order of the file."""
         match record:
             case records.Sampled():
@@ -118,16 +124,20 @@ class Fold:
                 self.collections.append(
                     Collection(unit_id, ordinal, elapsed_us / 1e6, before, after)
                 )
+            case records.Counted():
+                self.censuses.append(_census(record))
+            case records.Held(holders):
+                self.holders = holders
+            case records.Tallied(tallies):
+                self.tallies = tallies
             case records.SeenOutside(elapsed_us, anon_bytes):
                 self.outside.append(OutsideSample(elapsed_us / 1e6, anon_bytes))
             case records.Unmeasured(probe, None):
                 self.unmeasured.pop(probe, None)
             case records.Unmeasured(probe, str(why)):
                 self.unmeasured[probe] = why
-            case records.Spent(samples, sampling_us, collections, collecting_us):
-                self.footprint = Footprint(
-                    samples, sampling_us / 1e6, collections, collecting_us / 1e6
-                )
+            case records.Spent():
+                self.footprint = _footprint(record)
             case records.Noted(elapsed_us, text):
                 self.notes.append(Note(elapsed_us / 1e6, text))
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
@@ -148,9 +158,35 @@ class Fold:
             units=tuple(self.units),
             samples=tuple(self.samples),
             collections=tuple(self.collections),
+            censuses=tuple(self.censuses),
+            holders=tuple(self.holders),
+            tallies=tuple(self.tallies),
             outside=tuple(self.outside),
             unmeasured=self.unmeasured,
             notes=tuple(self.notes),
             footprint=self.footprint,
             ending=self.ending,
         )
+
+
+def _census(counted: records.Counted) -> Census:
+    return Census(
+        counted.unit_id,
+        counted.ordinal,
+        counted.elapsed_us / 1e6,
+        counted.took_us / 1e6,
+        counted.in_use_bytes,
+        counted.objects,
+        counted.ordinals,
+    )
+
+
+def _footprint(spent: records.Spent) -> Footprint:
+    return Footprint(
+        spent.samples,
+        spent.sampling_us / 1e6,
+        spent.collections,
+        spent.collecting_us / 1e6,
+        spent.censuses,
+        spent.census_us / 1e6,
+    )

@@ -1,8 +1,10 @@
-"""The records of a recording, as msgspec structs; version 1 of the format."""
+"""The records of a recording, as msgspec structs; version 2 of the format."""
 
 from typing import TypeAlias
 
 import msgspec
+
+from lowwater.model import Holder, Tally
 
 
 class _Record(msgspec.Struct, array_like=True, gc=False):
@@ -68,6 +70,30 @@ class Noted(_Record, tag="note"):
     text: str
 
 
+class Counted(_Record, tag="census"):
+    """One look at all objects, with the bytes in use at that moment."""
+
+    unit_id: int
+    ordinal: int
+    elapsed_us: int
+    took_us: int
+    in_use_bytes: int
+    objects: int
+    ordinals: tuple[int, ...]
+
+
+class Held(_Record, tag="held"):
+    """The paths that grew over all censuses so far; replaces what was recorded before."""
+
+    holders: list[Holder]
+
+
+class Tallied(_Record, tag="tallies"):
+    """What was counted at all censuses so far; replaces what was recorded before."""
+
+    tallies: list[Tally]
+
+
 class Spent(_Record, tag="spent"):
     """What watching has cost the program, up to its end."""
 
@@ -75,6 +101,8 @@ class Spent(_Record, tag="spent"):
     sampling_us: int
     collections: int
     collecting_us: int
+    censuses: int = 0
+    census_us: int = 0
 
 
 class SeenOutside(_Record, tag="outside"):
@@ -101,6 +129,9 @@ Record: TypeAlias = (
     | Columns
     | Sampled
     | Collected
+    | Counted
+    | Held
+    | Tallied
     | Unmeasured
     | Noted
     | Spent

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lowwater.gauges import GRADIENTS, HOST
-from lowwater.model import Diagnosis, Kind
-from lowwater.report._words import counted, one_line, plural, unit_of
+from lowwater.model import Diagnosis, Finding, Kind
+from lowwater.report._words import counted, one_line, plural, sentence, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
@@ -15,16 +15,21 @@ _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do, and what to type for it."""
+    """One thing to do, what to type for it, and the causes whose findings say the same."""
 
     text: str
     command: str | None = None
+    said_by: frozenset[str] = frozenset()
 
 
 def next_steps(diagnosis: Diagnosis) -> tuple[Step, ...]:
-    """The steps for this diagnosis, most useful first."""
+    """The steps for this diagnosis, most useful first, without what its findings have said."""
     steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
-    return (*_when_memory_ran_out(diagnosis), *steps)
+    found = {finding.code for finding in diagnosis.findings}
+    return (
+        *_when_memory_ran_out(diagnosis),
+        *(step for step in steps if not step.said_by & found),
+    )
 
 
 def _when_memory_ran_out(diagnosis: Diagnosis) -> Iterator[Step]:
@@ -38,18 +43,31 @@ def _when_memory_ran_out(diagnosis: Diagnosis) -> Iterator[Step]:
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
-    unit = unit_of(diagnosis.verdict)
-    if not diagnosis.findings:
-        who = unit.where or f"each {unit.name}"
-        per = f" per {unit.name}" if unit.where else ""
-        yield Step(
-            f"Look at what {who} keeps{per}: a list, a dict or a callback's attribute "
-            "that is added to and never emptied, or a model that is never dropped."
-        )
+    yield _mend(diagnosis.findings[0]) if diagnosis.findings else _search(diagnosis)
     yield from _gradient_registry(diagnosis)
     yield Step(
         "After a change, look again (exit code 3 while it leaks):",
         f"lowwater run --fail-on leak {_script(diagnosis)}",
+    )
+
+
+def _mend(finding: Finding) -> Step:
+    if finding.library:
+        task = f"Work around {finding.code}, a leak of {finding.library}"
+    elif finding.where:
+        task = f"Mend {finding.where} ({finding.code})"
+    else:
+        task = f"Mend {finding.code}"
+    return Step(f"{one_line(task)}. {sentence(finding.fix)}")
+
+
+def _search(diagnosis: Diagnosis) -> Step:
+    unit = unit_of(diagnosis.verdict)
+    who = unit.where or f"each {unit.name}"
+    per = f" per {unit.name}" if unit.where else ""
+    return Step(
+        f"Look at what {who} keeps{per}: a list, a dict or a callback's attribute "
+        "that is added to and never emptied, or a model that is never dropped."
     )
 
 
@@ -63,7 +81,8 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
         f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21 neither "
         "`del` nor `clear_session()` nor `gc.collect()` frees it, because TensorFlow's "
         f"gradient registry keeps every traced graph ({first:,} → {last:,} entries). "
-        "Run each training in a process of its own."
+        "Run each training in a process of its own.",
+        said_by=frozenset({"LW205"}),
     )
 
 
@@ -94,6 +113,7 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[Step]:
             "Only the end of the process returns it. To take no more than is needed, "
             "put this before the first model, for each `gpu`:",
             "tf.config.experimental.set_memory_growth(gpu, True)",
+            said_by=frozenset({"LW405"}),
         )
         return
     yield Step(
@@ -126,6 +146,7 @@ def _cache(diagnosis: Diagnosis) -> Iterator[Step]:
         "Nothing to mend while it fits. If it is a `Dataset.cache()`, "
         "a file name moves it to the disk:",
         'dataset.cache("/tmp/my_dataset")',
+        said_by=frozenset({"LW301"}),
     )
     yield _guard(diagnosis)
 
@@ -135,6 +156,7 @@ def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
         "No leak to mend. If the peaks are too high, collect more often; "
         "in a loop over `predict`, calling `model(x)` makes no such garbage:",
         "import gc; gc.collect()",
+        said_by=frozenset({"LW108"}),
     )
     yield _guard(diagnosis)
 

@@ -5,22 +5,23 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.model import Diagnosis, Finding, Kind, Ledger, Verdict
+from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
+from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table
 from lowwater.report._next_steps import Step, next_steps
+from lowwater.report._prose import heading, prose, section
 from lowwater.report._words import (
     COUNT_NAMES,
     counted,
     ending_sentence,
     memory_of,
     one_line,
-    printable,
     seen,
     sentence,
+    times,
     unit_of,
 )
 from lowwater.units import format_bytes, format_duration, format_growth
@@ -44,8 +45,8 @@ def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
     """All sections that have something to say, with an empty line between them."""
     drawn = io.StringIO()
     console = _console(drawn, width, colour=colour)
-    for section in _sections(diagnosis, width):
-        console.print(section)
+    for part in _sections(diagnosis, width):
+        console.print(part)
         console.print()
     _print_steps(console, next_steps(diagnosis))
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
@@ -71,20 +72,19 @@ def _console(file: io.StringIO, width: int, *, colour: bool) -> Console:
 def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     yield _headline(diagnosis.verdict, width)
     yield _reason(diagnosis.verdict)
+    yield from told_findings(diagnosis, width)
     if others := _informative(diagnosis):
-        yield _section("Also judged", _other_units(others, diagnosis.verdict))
-    if diagnosis.findings:
-        yield _section("What keeps it", map(_finding, diagnosis.findings))
+        yield section("Also judged", _other_units(others, diagnosis.verdict))
     if diagnosis.ledger.rows:
         is_leak = diagnosis.verdict.kind is Kind.LEAK
         table = ledger_table(diagnosis.ledger.rows, width, is_leak=is_leak)
-        yield Group(_heading("Where the memory is"), table)
+        yield Group(heading("Where the memory is"), table)
     if counts := tuple(_changed_counts(diagnosis.ledger)):
-        yield _section("What else changed", counts)
+        yield section("What else changed", counts)
     if diagnosis.ledger.unmeasured:
-        yield _section("Not measured", _unmeasured(diagnosis.ledger))
+        yield section("Not measured", _unmeasured(diagnosis.ledger))
     if diagnosis.notes:
-        yield _section("Notes", (_prose(sentence(note)) for note in diagnosis.notes))
+        yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
     yield from _ending(diagnosis)
     yield from _footprint(diagnosis)
 
@@ -123,7 +123,7 @@ def _reason(verdict: Verdict) -> RenderableType:
     lines = [sentence(verdict.because)]
     if verdict.kind is Kind.LEAK:
         lines += _consequences(verdict)
-    return Group(*(_prose(line) for line in lines))
+    return Group(*(prose(line) for line in lines))
 
 
 def _consequences(verdict: Verdict) -> Iterator[str]:
@@ -162,38 +162,25 @@ def _other_unit(verdict: Verdict, lead: Verdict) -> Text:
     is_leak = verdict.kind is Kind.LEAK and growth is not None
     much = f"{format_growth(growth or 0)} per " if is_leak else ""
     place = "" if verdict.place == lead.place else f"{memory_of(verdict.place)}, "
-    return _prose(f"{much}{unit_of(verdict)} ({place}{verdict.units_seen:,} seen)")
-
-
-def _finding(finding: Finding) -> RenderableType:
-    title = Text(printable(f"{finding.code} {finding.name}"), "bold")
-    title.append(printable(f"  {finding.where}" if finding.where else ""), "not bold")
-    if finding.share is not None:
-        title.append(f"  {finding.share:.0%} of the growth", "not bold")
-    whose = f"A known leak of {finding.library}, not of your program." if finding.library else None
-    held = f"Held by `{finding.holder}`." if finding.holder else None
-    lines = [sentence(finding.message), held, whose, f"Fix: {finding.fix}"]
-    body = [_prose(line) for line in lines if line]
-    trace = [Text(printable(line), "dim") for line in finding.trace]
-    return Group(title, Padding(Group(*body, *trace), (0, 0, 0, 2)))
+    return prose(f"{much}{unit_of(verdict)} ({place}{verdict.units_seen:,} seen)")
 
 
 def _changed_counts(ledger: Ledger) -> Iterator[RenderableType]:
     for name, (first, last) in ledger.counts.items():
         if first != last:
-            yield _prose(f"{COUNT_NAMES.get(name, name)}: {first:,} → {last:,}")
+            yield prose(f"{COUNT_NAMES.get(name, name)}: {first:,} → {last:,}")
 
 
 def _unmeasured(ledger: Ledger) -> Iterator[RenderableType]:
     for source, why in ledger.unmeasured.items():
-        yield _prose(f"{source}: {why}")
+        yield prose(f"{source}: {why}")
 
 
 def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     told = ending_sentence(diagnosis.ending) if diagnosis.ending else None
     if told:
-        until = _prose("The verdict is on what was seen until then.")
-        yield _section("How it ended", [_prose(told), until])
+        until = prose("The verdict is on what was seen until then.")
+        yield section("How it ended", [prose(told), until])
 
 
 def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
@@ -202,33 +189,26 @@ def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
-    told = f"Watching took {took} of {of}"
+    told = [f"Watching took {took} of {of}", *_costs_on_suspicion(cost)]
+    # `a`, `a, and b more`, `a, b, and c more`: what a flat run never pays comes last.
+    *before, last = told
+    yield Text(f"{', '.join(before)}, and {last} more." if before else f"{last}.", "dim")
+
+
+def _costs_on_suspicion(cost: Footprint) -> Iterator[str]:
     if cost.collections:
-        times = "once" if cost.collections == 1 else f"{cost.collections} times"
-        told += f", and collecting garbage {times} {format_duration(cost.collecting_s)} more"
-    yield Text(f"{told}.", "dim")
+        collecting = format_duration(cost.collecting_s)
+        yield f"collecting garbage {times(cost.collections)} {collecting}"
+    if cost.censuses:
+        yield f"looking at all objects {times(cost.censuses)} {format_duration(cost.census_s)}"
 
 
 def _print_steps(console: Console, steps: Iterable[Step]) -> None:
-    console.print(_heading("What to do next"))
+    console.print(heading("What to do next"))
     for number, step in enumerate(steps, start=1):
         line = Table.grid()
-        line.add_row(Text(f"  {number}. "), _prose(step.text))
+        line.add_row(Text(f"  {number}. "), prose(step.text))
         console.print(line)
         if step.command is not None:
             # Never wrapped: it is there to be copied.
             console.print(Text(f"       {step.command}", "cyan"), soft_wrap=True)
-
-
-def _section(title: str, lines: Iterable[RenderableType]) -> RenderableType:
-    return Group(_heading(title), Padding(Group(*lines), (0, 0, 0, 2)))
-
-
-def _heading(title: str) -> Text:
-    return Text(title, "bold")
-
-
-def _prose(text: str) -> Text:
-    prose = Text(printable(text))
-    prose.highlight_regex(r"`[^`\n]+`", "cyan")
-    return prose

@@ -17,10 +17,17 @@ COUNT_NAMES: Final = {
 }
 NO_UNIT: Final = Unit(id=-1, name="round trip")
 
-# A recording may come from anywhere: its strings must not steer the reader's terminal.
-_CONTROLS: Final = {
-    code: "?" for code in (*range(32), *range(127, 160)) if code not in (ord("\n"), ord("\t"))
-} | {ord("\t"): " "}
+# A recording may come from anywhere: its strings must not steer the reader's terminal,
+# nor break our lines, nor write from right to left over the words behind them.
+_CONTROL_CODES: Final = (
+    *range(32),
+    *range(127, 160),
+    0x061C,
+    *range(0x200E, 0x2010),  # marks of direction
+    *range(0x2028, 0x202F),  # line separators, embeddings and overrides
+    *range(0x2066, 0x206A),  # isolates
+)
+_CONTROLS: Final = dict.fromkeys(_CONTROL_CODES, "?") | {ord("\n"): "\n", ord("\t"): " "}
 
 _ES_ENDINGS: Final = ("s", "x", "sh", "tch")
 
@@ -45,6 +52,11 @@ def sentence(text: str) -> str:
 def counted(count: int, name: str) -> str:
     """`1 epoch`, `12 epochs`, `3 batches`, `1,000 fit calls`."""
     return f"{count:,} {name if count == 1 else plural(name)}"
+
+
+def times(count: int) -> str:
+    """`once`, `twice`, `3 times`."""
+    return {1: "once", 2: "twice"}.get(count) or f"{count:,} times"
 
 
 def plural(name: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from importlib import resources
 from typing import Any, Final
 
-from lowwater.model import Diagnosis, Ending, Finding, Ledger, LedgerRow, Verdict
+from lowwater.model import Diagnosis, Ending, Finding, Ledger, LedgerRow, TraceNode, Verdict
 from lowwater.report._words import signal_name
 
 SCHEMA_NAME: Final = "lowwater.report/1"
@@ -68,8 +68,20 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "bytes_per_unit": finding.bytes_per_unit,
         "message": finding.message,
         "fix": finding.fix,
-        "trace": list(finding.trace),
+        "trace": [_trace_node(node) for node in finding.trace],
         "library": finding.library,
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _trace_node(node: TraceNode) -> dict[str, Any]:
+    return {
+        "edge": node.edge,
+        "what": node.what,
+        "where": node.where,
+        "status": node.status.value,
+        "because": node.because,
+        "is_suspect": node.is_suspect,
     }
 
 

@@ -14,9 +14,11 @@ _ASCII: Final = str.maketrans(
         "…": "...",
         "─": "-",
         "│": "|",
+        "┬": "+",
         "├": "+",
         "└": "+",
         "╰": "+",
+        "\N{MULTIPLICATION SIGN}": "x",
     }
 )
 

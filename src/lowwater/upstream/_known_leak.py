@@ -26,6 +26,12 @@ class KnownLeak:
         """Whether this release of the library has the leak."""
         return self.affects(parse_version(version))
 
+    @property
+    def reference(self) -> str:
+        """Which releases have it, and where it is reported."""
+        reported = f"reported as {self.issue}" if self.issue else "we know of no report"
+        return f"A leak of {self.library} ({self.affected}); {reported}."
+
 
 def parse_version(text: str) -> Version:
     """`2.21.0rc1` -> `(2, 21, 0)`: the leading numbers, which is what leaks are known by."""

@@ -15,11 +15,14 @@ from lowwater.model import (
     Kind,
     Ledger,
     LedgerRow,
+    Status,
+    TraceNode,
     Unit,
     Verdict,
 )
 
 MIB = 1 << 20
+TIMES = "\N{MULTIPLICATION SIGN}"
 GOLDEN = Path(__file__).parents[2] / "golden"
 EPOCH = Unit(0, "epoch")
 LOOP = Unit(1, "iteration", "train.py:20")
@@ -87,19 +90,112 @@ def leak_in_a_loop_of_models() -> Diagnosis:
     return replace(told, verdict=verdict, units=(fit, verdict))
 
 
-def leak_with_a_finding() -> Diagnosis:
-    finding = Finding(
+def saved_predictions() -> Finding:
+    """The leak trace that the whole project aims at."""
+    needed, leaked = Status.NEEDED, Status.LEAKED
+    return Finding(
         "LW101",
         "callback-retention",
-        "`SavePredictions` keeps the predictions of every epoch",
-        "Keep what you need of each prediction, such as its mean.",
-        where="train.py:11",
+        "SavePredictions.saved grows by one float32 array (4096, 256) every epoch",
+        "keep a summary, not the arrays: `self.means.append(float(preds.mean()))`.",
+        where="train.py:14",
         holder="SavePredictions.saved",
         share=0.98,
         bytes_per_unit=4 * MIB,
-        trace=("module __main__", "╰→ callback: SavePredictions", "   ╰→ .saved: list"),
+        trace=(
+            TraceNode("", "model.fit(callbacks=[…])", needed, "the call is running", "train.py:22"),
+            TraceNode("", "SavePredictions", needed, "callback of the running fit", "train.py:6"),
+            TraceNode(
+                ".saved",
+                "list, 12 items (+1 per epoch)",
+                leaked,
+                "grew in every epoch",
+                is_suspect=True,
+            ),
+            TraceNode("", f"ndarray float32 (4096, 256)  4.0 MiB {TIMES} 12", leaked, ""),
+        ),
+        fingerprint="5a1f0c9e7b3d2468",
     )
-    return replace(leak(), findings=(finding,))
+
+
+def gradient_registry(share: float = 0.97) -> Finding:
+    return Finding(
+        "LW205",
+        "gradient-registry",
+        "TensorFlow's gradient registry keeps the graphs of 12 models that are gone",
+        "Run each training in a process of its own.",
+        where="train.py:20",
+        holder="tensorflow.python.framework.ops.gradient_registry",
+        share=share,
+        trace=(
+            TraceNode(
+                "", "module tensorflow.python.framework.ops", Status.NEEDED, "a loaded module"
+            ),
+            TraceNode(
+                "._gradient_registry",
+                "Registry, 144 entries (+12 per iteration)",
+                Status.LEAKED,
+                "entries of graphs that no model uses",
+                is_suspect=True,
+            ),
+            TraceNode("[*]", "FuncGraph", Status.LEAKED, "its model is gone"),
+        ),
+        library="tensorflow",
+        fingerprint="0dd1ba11c0ffee00",
+    )
+
+
+def growing_container() -> Finding:
+    return Finding(
+        "LW102",
+        "growing-container",
+        "the list `results` grows by one Sequential every iteration",
+        "Keep the numbers that you need, not the model.",
+        where="train.py:31",
+        holder="results",
+        share=0.34,
+        trace=(
+            TraceNode("", "module __main__", Status.NEEDED, "the program itself"),
+            TraceNode(
+                ".results",
+                "list, 12 items (+1 per iteration)",
+                Status.UNKNOWN,
+                "grew in every iteration, and may be meant to",
+                "train.py:8",
+                is_suspect=True,
+            ),
+            TraceNode(
+                "[*]", f"Sequential  1.7 MiB {TIMES} 12", Status.LEAKED, "its iteration is over"
+            ),
+        ),
+        fingerprint="1f2e3d4c5b6a7988",
+    )
+
+
+def leak_with_a_finding() -> Diagnosis:
+    told = replace(leak(), findings=(saved_predictions(),))
+    return replace(told, footprint=Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4))
+
+
+def leak_with_two_findings() -> Diagnosis:
+    findings = (gradient_registry(share=0.64), growing_container())
+    return replace(leak_in_a_loop_of_models(), findings=findings)
+
+
+def leak_of_a_library() -> Diagnosis:
+    return replace(leak_in_a_loop_of_models(), findings=(gradient_registry(),))
+
+
+def sawtooth_explained() -> Diagnosis:
+    finding = Finding(
+        "LW108",
+        "waits-for-collector",
+        "16.0 MiB per epoch are held in cycles until the collector runs",
+        "call `gc.collect()` after each epoch if the peaks are too high.",
+        where="train.py:9",
+        share=0.94,
+    )
+    return replace(sawtooth(), findings=(finding,))
 
 
 def killed_for_memory() -> Diagnosis:
@@ -162,6 +258,8 @@ MAKERS: dict[str, Callable[[], Diagnosis]] = {
     "leak": leak,
     "leak-in-a-loop-of-models": leak_in_a_loop_of_models,
     "leak-with-a-finding": leak_with_a_finding,
+    "leak-with-two-findings": leak_with_two_findings,
+    "leak-of-a-library": leak_of_a_library,
     "killed-for-memory": killed_for_memory,
     "reserved": reserved,
     "fragmented": fragmented,
@@ -172,6 +270,7 @@ MAKERS: dict[str, Callable[[], Diagnosis]] = {
     "warm-up": warm_up,
     "cache": cache,
     "sawtooth": sawtooth,
+    "sawtooth-explained": sawtooth_explained,
 }
 
 

@@ -41,9 +41,10 @@ def test_every_kind_of_verdict_follows_the_schema(
 def test_leak_report_is_what_we_agreed_to_write(
     told: Told, expected: Callable[[str, str], str]
 ) -> None:
-    text = render(told("killed-for-memory"))
+    for name in ("killed-for-memory", "leak-with-two-findings"):
+        text = render(told(name))
 
-    assert text == expected("killed-for-memory.json", text)
+        assert text == expected(f"{name}.json", text)
 
 
 def test_contract_of_the_design_is_kept(told: Told) -> None:
@@ -66,6 +67,34 @@ def test_contract_of_the_design_is_kept(told: Told) -> None:
     assert report["units"][1]["verdict"]["is_leak"] is False
     assert report["findings"][0]["code"] == "LW101"
     assert report["findings"][0]["library"] is None
+
+
+def test_finding_tells_its_trace_and_its_fingerprint(told: Told) -> None:
+    [finding] = to_dict(told("leak-with-a-finding"))["findings"]
+
+    assert finding["fingerprint"] == "5a1f0c9e7b3d2468"
+    assert [node["is_suspect"] for node in finding["trace"]] == [False, False, True, False]
+    assert finding["trace"][1] == {
+        "edge": "",
+        "what": "SavePredictions",
+        "where": "train.py:6",
+        "status": "needed",
+        "because": "callback of the running fit",
+        "is_suspect": False,
+    }
+
+
+def test_finding_without_trace_and_fingerprint_says_so(told: Told) -> None:
+    [finding] = to_dict(told("sawtooth-explained"))["findings"]
+
+    assert finding["trace"] == []
+    assert finding["fingerprint"] is None
+
+
+def test_footprint_tells_the_censuses(told: Told) -> None:
+    footprint = to_dict(told("leak-with-a-finding"))["footprint"]
+
+    assert (footprint["censuses"], footprint["census_s"]) == (2, 0.4)
 
 
 def test_ledger_tells_first_last_and_change(told: Told) -> None:
@@ -138,6 +167,36 @@ def test_schema_refuses_a_report_with_a_fault(
     spoil(report, spoiled)
 
     assert not validator.is_valid(report)
+
+
+NODE = {
+    "edge": ".saved",
+    "what": "list",
+    "where": None,
+    "status": "leaked",
+    "because": "grew in every epoch",
+    "is_suspect": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("node", "is_valid"),
+    [
+        (NODE, True),
+        (NODE | {"status": "guilty"}, False),
+        (NODE | {"extra": 1}, False),
+        ({"edge": ".saved", "what": "list"}, False),
+        ("├─ .saved: list", False),
+    ],
+)
+def test_schema_knows_a_node_of_a_trace(
+    node: object, *, is_valid: bool, told: Told, validator: jsonschema.Draft202012Validator
+) -> None:
+    report = to_dict(told("leak-with-a-finding"))
+
+    report["findings"][0]["trace"] = [node]
+
+    assert validator.is_valid(report) is is_valid
 
 
 def fields(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -8,7 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Diagnosis, Ending, Finding, Kind, Ledger, LedgerRow, Unit, Verdict
+from lowwater.model import (
+    Diagnosis,
+    Ending,
+    Finding,
+    Footprint,
+    Kind,
+    Ledger,
+    LedgerRow,
+    Status,
+    TraceNode,
+    Unit,
+    Verdict,
+)
 from lowwater.report.text import for_encoding, render
 
 Told = Callable[[str], Diagnosis]
@@ -23,6 +35,23 @@ def test_screen_is_what_we_agreed_to_show(
     screen = render(diagnosis)
 
     assert screen == expected(f"{name}.txt", screen)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_screen_in_colour_is_what_we_agreed_to_show(
+    width: int, told: Told, expected: Callable[[str, str], str]
+) -> None:
+    screen = render(told("leak-with-a-finding"), width=width, colour=True)
+
+    assert screen == expected(f"leak-with-a-finding-{width}-in-colour.txt", screen)
+
+
+def test_wide_screen_is_what_we_agreed_to_show(
+    told: Told, expected: Callable[[str, str], str]
+) -> None:
+    screen = render(told("leak-with-a-finding"), width=120)
+
+    assert screen == expected("leak-with-a-finding-120.txt", screen)
 
 
 def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: tuple[str, Diagnosis]) -> None:
@@ -73,14 +102,15 @@ def test_narrow_screen_drops_the_sparkline_then_the_start(told: Told) -> None:
 
 
 def test_text_from_a_recording_cannot_steer_the_terminal(told: Told) -> None:
-    evil = "\x1b]0;owned\x07\x9b2J[red]x[/red] :smile:"
+    evil = "\x1b]0;owned\x07\x9b2J\u202e\u2066[red]x[/red] :smile:"
     unit = Unit(0, f"epoch{evil}", f"a.py{evil}:1")
     leak = told("leak-with-a-finding")
+    node = TraceNode(evil, evil, Status.LEAKED, evil, where=evil, is_suspect=True)
     diagnosis = replace(
         leak,
         verdict=replace(leak.verdict, unit=unit, because=evil),
         units=(Verdict(Kind.FLAT, evil, replace(unit, id=9)),),
-        findings=(Finding("LW101", evil, evil, evil, where=evil, holder=evil, trace=(evil,)),),
+        findings=(Finding("LW101", evil, evil, evil, where=evil, holder=evil, trace=(node,)),),
         ledger=Ledger((LedgerRow(evil, evil, (1,), remark=evil),), {evil: evil}, {evil: (1, 2)}),
         notes=(evil,),
         environment={"script": evil},
@@ -88,7 +118,7 @@ def test_text_from_a_recording_cannot_steer_the_terminal(told: Told) -> None:
 
     screen = render(diagnosis)
 
-    assert not set(screen) & {"\x1b", "\x07", "\x9b"}
+    assert not set(screen) & {"\x1b", "\x07", "\x9b", "\u202e", "\u2066"}
     assert "[red]x[/red] :smile:" in screen
 
 
@@ -187,6 +217,29 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
     assert "How it ended" not in render(replace(told("flat"), ending=ending))
 
 
+@pytest.mark.parametrize(
+    ("cost", "sentence"),
+    [
+        (Footprint(26, 0.004, 0, 0.0), "Watching took 4 ms of 42.0 s."),
+        (
+            Footprint(26, 0.004, 1, 0.2),
+            "Watching took 4 ms of 42.0 s, and collecting garbage once 200 ms more.",
+        ),
+        (
+            Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4),
+            (
+                "Watching took 4 ms of 42.0 s, collecting garbage 4 times 800 ms, "
+                "and looking at all objects twice 400 ms more."
+            ),
+        ),
+    ],
+)
+def test_our_own_cost_is_told(told: Told, cost: Footprint, sentence: str) -> None:
+    screen = render(replace(told("flat"), footprint=cost))
+
+    assert sentence in " ".join(screen.split())
+
+
 def test_memory_that_ran_out_without_a_leak_is_explained(told: Told) -> None:
     ran_out = Ending(5, None, signal=9, out_of_memory=True)
 
@@ -231,6 +284,20 @@ def test_ascii_terminal_gets_plain_characters(told: Told) -> None:
     assert "?" not in screen
     assert "24 -> 288" in screen
     assert "+55.0 MiB  _..-==++*%%#" in screen
+
+
+def test_ascii_terminal_gets_the_whole_trace(told: Told) -> None:
+    screen = for_encoding(render(told("leak-with-a-finding")), "ascii")
+
+    assert "?" not in screen
+    assert (
+        "  +- SavePredictions                 train.py:6\n"
+        "  |    needed: callback of the running fit\n"
+        "  |   ~~~~~\n"
+        "  +- .saved: list, 12 items (+1 per epoch)\n"
+        "  |    leaked: grew in every epoch\n"
+        "  +-> ndarray float32 (4096, 256)  4.0 MiB x 12\n"
+    ) in screen
 
 
 def test_text_that_fits_the_encoding_is_left_alone() -> None:

@@ -6,6 +6,7 @@ import pytest
 import lowwater.upstream
 from lowwater.upstream import KNOWN_LEAKS
 from lowwater.upstream._known_leak import parse_version
+from lowwater.upstream.eager_cache import EAGER_CACHE
 from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
 FILES = {path.stem for path in Path(lowwater.upstream.__file__).parent.glob("[!_]*.py")}
@@ -51,3 +52,11 @@ def test_release_after_the_merged_fix_is_not_blamed():
 )
 def test_version_is_its_leading_numbers(text, version):
     assert parse_version(text) == version
+
+
+def test_reference_says_who_is_affected_and_where_it_is_reported():
+    assert GRADIENT_REGISTRY.reference == (
+        "A leak of tensorflow (up to 2.21; a fix was merged after it "
+        "(tensorflow/tensorflow#109334)); reported as tensorflow/tensorflow#97697."
+    )
+    assert EAGER_CACHE.reference.endswith("we know of no report.")

@@ -1,0 +1,64 @@
+"""Writes the pages of the causes from their docstrings, the text of `lowwater explain`.
+
+$ python docs/generate.py           # write them
+$ python docs/generate.py --check   # say which are out of date, and exit with 1
+"""
+# ruff: noqa: INP001 - a program beside the pages that it writes, not a package
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lowwater.causes import CAUSES
+from lowwater.causes._page import FLAT, Page, page_of
+
+FOLDER = Path(__file__).parent / "reference" / "causes"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page with its text, the list of all first."""
+    causes = sorted(CAUSES, key=lambda cause: cause.code)
+    rows = (
+        f"| [{cause.code}]({cause.code}.md) | {cause.name} | {page_of(cause).summary} |"
+        for cause in causes
+    )
+    head = "# Causes\n\n| Code | Name | What it is |\n|---|---|---|\n"
+    yield FOLDER / "README.md", head + "\n".join(rows) + "\n"
+    for cause in causes:
+        yield FOLDER / f"{cause.code}.md", as_markdown(page_of(cause))
+
+
+def as_markdown(page: Page) -> str:
+    """One page, with the words of the docstring."""
+    parts = [f"# {page.title}", page.summary, page.prose]
+    for title, code in ((page.leaks_title, page.leaks), (FLAT, page.flat)):
+        parts += [f"## {title.rstrip(':')}", f"```python\n{code}\n```"]
+    if page.upstream:
+        parts += ["## Upstream", page.upstream]
+    parts += ["## Fix", page.fix]
+    return "\n\n".join(parts) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or compare them; the exit code says whether all is well."""
+    wanted = dict(pages())
+    stale = [path for path, text in wanted.items() if _text_of(path) != text]
+    stray = sorted(set(FOLDER.glob("*.md")) - set(wanted))
+    if "--check" in arguments:
+        for path in (*stale, *stray):
+            sys.stderr.write(f"{path} is out of date. Try: python docs/generate.py\n")
+        return 1 if stale or stray else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for path in stray:
+        path.unlink()
+    for path in stale:
+        path.write_text(wanted[path], encoding="utf-8")
+    return 0
+
+
+def _text_of(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

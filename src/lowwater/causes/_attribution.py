@@ -1,0 +1,183 @@
+"""Shares out the growth among causes: paths first, then what no Python object accounts for.
+
+Every path goes to the first cause that claims it. Paths of one cause at one place are one
+finding. The rest of the growth is native memory: it goes to the findings whose objects are
+backed by native memory, in proportion; if there are none, to the first cause whose tallies
+explain it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._fingerprint import digest, fingerprint
+from lowwater.causes._paths import leads_to_native
+from lowwater.causes._trace import draw_trace
+from lowwater.model import Evidence, Finding, Holder, Kind
+
+_FEWEST_CENSUSES = 2
+# Less than this explains nothing that a user would notice, unless it is all there is.
+_LEAST_SHARE = 0.03
+# A rest smaller than this may be the error of our own sums.
+_LEAST_REST = 0.05
+# A graph or a model has at least this much of a Python side. An item with less, such as one that
+# only mentions the model that was there before, has not brought native memory along.
+_LEAST_PYTHON_SIDE = 16 << 10
+# What the user can mend stands before a leak of a library that is not clearly larger.
+_LIBRARY_WEIGHT = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One finding to be: a cause, what it tells, and the growth that it accounts for."""
+
+    cause: Cause
+    account: Account
+    grown_bytes: float
+    holder: Holder | None = None
+    has_native_side: bool = False
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """Claims at one place are one finding; a library has one place for each of its leaks."""
+        if self.cause.known is not None:
+            return self.cause.code, None
+        return self.cause.code, self.account.where or self.account.holder
+
+    @property
+    def rank(self) -> float:
+        """The weight by which findings are ordered."""
+        return self.grown_bytes * (_LIBRARY_WEIGHT if self.cause.known else 1)
+
+
+def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, ...]:
+    """All findings on a run, those that explain most first."""
+    if evidence.verdict.kind is not Kind.LEAK:
+        return tuple(_explanations(evidence, causes))
+    if len(evidence.censuses) < _FEWEST_CENSUSES:
+        return ()
+    total = max(evidence.growth_bytes, sum(h.grown_bytes for h in _grown(evidence)))
+    if total <= 0:
+        return ()
+    claims = _merged(_claimed(evidence, causes))
+    rest = total - sum(claim.grown_bytes for claim in claims)
+    claims = _merged(_with_rest(claims, rest, total, evidence, causes))
+    ranked = sorted(claims, key=lambda claim: claim.rank, reverse=True)
+    told = [claim for claim in ranked if claim.grown_bytes >= _LEAST_SHARE * total] or ranked[:1]
+    findings = [_finding(claim, claim.grown_bytes / total, evidence) for claim in told]
+    return (*findings, *_beside(findings, evidence, causes))
+
+
+def _beside(
+    findings: list[Finding], evidence: Evidence, causes: tuple[Cause, ...]
+) -> Iterator[Finding]:
+    """Second holders of memory that has been shared out already: they have no share of it left."""
+    codes = frozenset(finding.code for finding in findings)
+    for cause in causes:
+        account = cause.beside(codes, evidence)
+        if account is not None:
+            yield _told(cause, account)
+
+
+def _explanations(evidence: Evidence, causes: tuple[Cause, ...]) -> Iterator[Finding]:
+    """What a user saw in a run that does not leak; nobody is accused, so nobody has a share."""
+    for cause in causes:
+        account = cause.in_verdict(evidence)
+        if account is not None:
+            yield _told(cause, account)
+
+
+def _grown(evidence: Evidence) -> Iterator[Holder]:
+    """Paths that grew; a recording may come from anywhere, so what has no shape is left out."""
+    for holder in evidence.holders:
+        is_whole = 0 <= holder.container < len(holder.steps) and holder.counts
+        if is_whole and holder.sizes_bytes and holder.grown_bytes > 0:
+            yield holder
+
+
+def _claimed(evidence: Evidence, causes: tuple[Cause, ...]) -> Iterator[_Claim]:
+    for holder in _grown(evidence):
+        cause = next((one for one in causes if one.claims(holder, evidence)), None)
+        # What the library holds and nobody knows is part of the rest.
+        if cause is not None:
+            account = cause.account(holder, evidence)
+            is_native = _has_native_side(cause, holder, evidence)
+            yield _Claim(cause, account, holder.grown_bytes, holder, is_native)
+
+
+def _has_native_side(cause: Cause, holder: Holder, evidence: Evidence) -> bool:
+    """Whether memory that no Python object tells may well belong to what is on this path."""
+    if not (cause.is_mostly_native or leads_to_native(holder)):
+        return False
+    items = max(1, holder.counts[-1] - holder.counts[0])
+    is_heavy = holder.grown_bytes >= _LEAST_PYTHON_SIDE * items
+    return is_heavy or cause.in_rest(evidence.unexplained_bytes, evidence) is not None
+
+
+def _merged(claims: Iterable[_Claim]) -> list[_Claim]:
+    """One claim per place; the heaviest of them does the telling."""
+    by_place: dict[tuple[str, str | None], _Claim] = {}
+    for claim in sorted(claims, key=lambda one: one.grown_bytes, reverse=True):
+        found = by_place.get(claim.place)
+        by_place[claim.place] = _joined(found, claim) if found else claim
+    return list(by_place.values())
+
+
+def _joined(first: _Claim, second: _Claim) -> _Claim:
+    return replace(
+        first,
+        grown_bytes=first.grown_bytes + second.grown_bytes,
+        has_native_side=first.has_native_side or second.has_native_side,
+    )
+
+
+def _with_rest(
+    claims: list[_Claim], rest: float, total: int, evidence: Evidence, causes: tuple[Cause, ...]
+) -> list[_Claim]:
+    """The claims, with the growth that no path accounts for given to whom it belongs."""
+    if rest < _LEAST_REST * total:
+        return claims
+    python_side = sum(claim.grown_bytes for claim in claims if claim.has_native_side)
+    if python_side > 0:
+        factor = 1 + rest / python_side
+        return [_scaled(claim, factor) if claim.has_native_side else claim for claim in claims]
+    for cause in causes:
+        account = cause.in_rest(round(rest), evidence)
+        if account is not None:
+            return [*claims, _Claim(cause, account, rest)]
+    return claims
+
+
+def _scaled(claim: _Claim, factor: float) -> _Claim:
+    return replace(claim, grown_bytes=claim.grown_bytes * factor)
+
+
+def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
+    found = replace(_told(claim.cause, claim.account), share=min(1.0, round(share, 4)))
+    per_unit = evidence.verdict.growth_bytes_per_unit
+    if per_unit is not None:
+        found = replace(found, bytes_per_unit=round(share * per_unit))
+    if claim.holder is None:
+        return found
+    found = replace(found, trace=draw_trace(claim.holder, evidence))
+    if claim.cause.known is not None:
+        return found
+    return replace(found, fingerprint=fingerprint(claim.cause.code, claim.holder, evidence))
+
+
+def _told(cause: Cause, account: Account) -> Finding:
+    """The finding without what depends on the path.
+
+    A leak of a library, and growth that has no path, are known by their code and holder.
+    """
+    known = cause.known
+    return Finding(
+        code=cause.code,
+        name=cause.name,
+        message=f"{account.message} {known.reference}" if known else account.message,
+        fix=account.fix or cause.fix,
+        where=account.where,
+        holder=account.holder,
+        library=known.library if known else None,
+        fingerprint=digest(cause.code, known.library if known else account.holder or ""),
+    )

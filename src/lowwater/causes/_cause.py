@@ -1,0 +1,57 @@
+"""What every cause has: a code, a page of documentation, and when it is to blame."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lowwater.model import Evidence, Holder
+from lowwater.upstream import KnownLeak
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a cause tells of one case, before its share of the growth is known.
+
+    `fix` is given only where the case has a better one than the cause in general.
+    """
+
+    message: str
+    where: str | None = None
+    holder: str | None = None
+    fix: str | None = None
+
+
+class Cause:
+    """One known way for memory to grow; the docstring of the subclass is its documentation page.
+
+    A cause answers one or more of four questions: does this path belong to you, do you explain
+    growth that no path accounts for, do you hold on to what others were blamed for, and do you
+    explain a verdict that is no leak.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    fix: ClassVar[str]
+    # The leak of a library that this is; None where the program itself is to be mended.
+    known: ClassVar[KnownLeak | None] = None
+    # Most of its memory belongs to C++ objects, whose bytes no Python object tells.
+    is_mostly_native: ClassVar[bool] = False
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether what grew on this path is this cause's doing."""
+        return False
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """What there is to tell of a path that was claimed."""
+        raise NotImplementedError
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """What there is to tell of growth that no path accounts for; None if it is another's."""
+        return None
+
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """What there is to tell if it would keep the same memory after these were mended."""
+        return None
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """What explains a verdict that is no leak; None if this does not."""
+        return None

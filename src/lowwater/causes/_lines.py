@@ -1,0 +1,86 @@
+"""Lines of the program that tallies point at: which call, which definition grew."""
+
+from collections.abc import Iterable
+
+from lowwater import tallies
+from lowwater.model import Evidence, Tally
+
+# Calls that train or make pipelines, the most telling first.
+TRAINING = ("fit", "train_on_batch", "train_step", "fit_generator")
+FEEDING = ("from_generator", "py_function", "numpy_function", *TRAINING, "evaluate", "predict")
+
+
+def grown(evidence: Evidence, kind: str, *names: str) -> Tally | None:
+    """The tally of this kind that grew in every interval, and most; one with a line first."""
+    found = (tally for tally in evidence.tallied(kind) if tally.grew)
+    return fastest(tally for tally in found if not names or tally.name.lstrip("_") in names)
+
+
+def fastest(found: Iterable[Tally]) -> Tally | None:
+    """The one that grew most, of those with a line if there are any."""
+    ranked = sorted(found, key=lambda one: (one.where is not None, _risen(one)))
+    return ranked[-1] if ranked else None
+
+
+def short_name(tally: Tally) -> str:
+    """The name of a function without that of the function it is defined in."""
+    return tally.name.rpartition("<locals>.")[2]
+
+
+def line_of_call(evidence: Evidence, names: tuple[str, ...]) -> str | None:
+    """The line of the first of these calls that was made again in every interval."""
+    calls = (grown(evidence, tallies.CALLS, name) for name in names)
+    return next((call.where for call in calls if call is not None and call.where), None)
+
+
+def datasets(evidence: Evidence, name: str) -> list[Tally]:
+    """Pipelines of one kind that live, such as `Cache`; those with a line of the program first.
+
+    Where live data sets were not counted, the calls that make them are: `cache`, `shuffle`.
+    """
+    counted = evidence.tallied(tallies.DATASETS)
+    found = [one for one in counted if one.name.lstrip("_").startswith(name) and one.counts[-1]]
+    if not counted:
+        found = [one for one in evidence.tallied(tallies.CALLS) if one.name == name.lower()]
+    return sorted(found, key=lambda tally: tally.where is None)
+
+
+def models_made(evidence: Evidence) -> Tally | None:
+    """Models that were made again and again, whether or not they still live."""
+    return grown(evidence, tallies.CALLS, "Model") or grown(evidence, tallies.MODELS)
+
+
+def has_one_model(evidence: Evidence) -> bool:
+    """Whether no new models were made; False as well where nobody has counted them."""
+    was_counted = any(tally.name == "Model" for tally in evidence.tallied(tallies.CALLS))
+    return was_counted and models_made(evidence) is None
+
+
+def retraced(evidence: Evidence) -> Tally | None:
+    """A `tf.function` that is traced again and again, while no more such functions are made."""
+    remade = {(one.name, one.where) for one in evidence.tallied(tallies.FUNCTIONS) if one.grew}
+    return fastest(
+        tally
+        for tally in evidence.tallied(tallies.TRACES)
+        if tally.grew and (tally.name, tally.where) not in remade
+    )
+
+
+def remade(evidence: Evidence) -> Tally | None:
+    """What is made anew in every round for a model that stays: a function, compile, optimizer.
+
+    A new model needs all of these anew, and is not to blame for them; where the models made
+    were not counted, only a function that the program itself defines can be told.
+    """
+    if models_made(evidence) is not None:
+        return None
+    functions = (one for one in evidence.tallied(tallies.FUNCTIONS) if one.grew and one.where)
+    found = fastest(functions)
+    if found is not None or not has_one_model(evidence):
+        return found
+    calls = grown(evidence, tallies.CALLS, "compile")
+    return calls or grown(evidence, tallies.OPTIMIZERS)
+
+
+def _risen(tally: Tally) -> int:
+    return tally.counts[-1] - tally.counts[0]

@@ -1,0 +1,62 @@
+"""LW101 callback-retention."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import line_of, name_of, owners
+from lowwater.model import Evidence, Holder
+
+
+class CallbackRetention(Cause):
+    """A callback keeps data of every epoch or batch.
+
+    A callback lives as long as the `fit` call that it was given to, and often longer.
+    What it appends to one of its attributes stays in memory until then:
+    one array of predictions per epoch is little at first, and gigabytes in the end.
+    Keep numbers, or write the arrays to a file.
+
+    Leaks:
+
+        class SavePredictions(keras.callbacks.Callback):
+            def __init__(self, data):
+                super().__init__()
+                self.data = data
+                self.saved = []
+
+            def on_epoch_end(self, epoch, logs=None):
+                self.saved.append(self.model.predict(self.data, verbose=0))
+
+    Stays flat:
+
+        class SavePredictions(keras.callbacks.Callback):
+            def __init__(self, data):
+                super().__init__()
+                self.data = data
+                self.means = []
+
+            def on_epoch_end(self, epoch, logs=None):
+                predictions = self.model.predict(self.data, verbose=0)
+                self.means.append(float(predictions.mean()))
+    """
+
+    code = "LW101"
+    name = "callback-retention"
+    fix = (
+        "Keep a summary, not the data: `self.means.append(float(predictions.mean()))`; "
+        "or write each array to a file with `np.save`."
+    )
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """A callback has the container, itself or through objects of its own."""
+        for owner in owners(holder):
+            if _kinds.is_callback(owner):
+                return True
+            # What a model or a pipeline keeps is not the callback's, though it can reach them.
+            if _kinds.is_native_backed(owner) or _kinds.is_sequence(owner):
+                return False
+        return False
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Which attribute grows, and by what."""
+        name = name_of(holder)
+        message = f"`{name}` {_words.grows(holder, evidence)}."
+        return Account(message, where=line_of(holder), holder=name)

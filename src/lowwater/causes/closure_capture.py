@@ -1,0 +1,73 @@
+"""LW104 closure-capture."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import below, is_programs, line_of, name_of
+from lowwater.model import Evidence, Holder
+
+_REFERS = ("closure ", "default ", "argument")
+
+
+class ClosureCapture(Cause):
+    """Functions that are kept keep the data that they refer to.
+
+    A lambda or an inner function keeps every variable of its surroundings that it mentions,
+    `functools.partial` keeps its arguments, and a default argument such as `seen=[]`
+    is made once and shared by all calls.
+    None of this looks like storing data, but a list of such functions is a list of their data.
+
+    Leaks:
+
+        reports = []
+        for epoch in range(100):
+            predictions = model.predict(x)
+            reports.append(lambda: print(predictions.mean()))
+
+    Stays flat:
+
+        reports = []
+        for epoch in range(100):
+            mean = float(model.predict(x).mean())
+            reports.append(lambda mean=mean: print(mean))
+    """
+
+    code = "LW104"
+    name = "closure-capture"
+    fix = "Compute what the function needs first, and let it refer to that alone."
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """The new items are functions, or the container itself belongs to a function."""
+        return is_programs(holder) and (_has_functions(holder) or _is_in_function(holder))
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Which functions keep what; or which default argument grows."""
+        name, where = name_of(holder), line_of(holder)
+        grows = _words.grows(holder, evidence)
+        if _has_functions(holder):
+            pace = _words.rate(holder.counts, "function", "functions", evidence)
+            message = f"`{name}` grows by {pace}, and each keeps {_kept(holder)}."
+            return Account(message, where, name)
+        if any(step.edge.startswith("default ") for step in holder.steps):
+            fix = "Default to `None` and make the list in the function: a default is made once."
+            return Account(f"The default argument `{name}` {grows}.", where, name, fix)
+        fix = "Give the function what it needs as an argument, or empty the container when done."
+        return Account(f"`{name}`, which a closure keeps, {grows}.", where, name, fix)
+
+
+def _has_functions(holder: Holder) -> bool:
+    return any(_kinds.is_function(step) for step in below(holder)[:2])
+
+
+def _is_in_function(holder: Holder) -> bool:
+    """A function refers to it: by a variable around it, a default or a bound argument."""
+    for step in reversed(holder.steps[: holder.container + 1]):
+        if step.edge.startswith(_REFERS):
+            return True
+        if not _kinds.is_plain(step):
+            return False
+    return False
+
+
+def _kept(holder: Holder) -> str:
+    heavy = below(holder)[-1]
+    return "the data it refers to" if _kinds.is_function(heavy) else _words.one(heavy)

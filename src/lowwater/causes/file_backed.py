@@ -1,0 +1,43 @@
+"""LW403 file-backed."""
+
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._ledger import MAPPED_FILES, risen_bytes
+from lowwater.model import Evidence, Kind
+from lowwater.units import format_bytes
+
+# What a user would notice in `top`; libraries that load late stay below it.
+_NOTICEABLE_BYTES = 16 << 20
+
+
+class FileBacked(Cause):
+    """Not a leak: pages of mapped files count as resident memory.
+
+    `np.memmap`, Arrow and HDF5 map files into the address space.
+    Every page that is read counts towards the resident memory that `top` shows.
+    The kernel takes such pages back the moment anyone needs the room, and reads them again
+    from the file later. They are never the reason for running out of memory.
+
+    Looks like a leak:
+
+        table = np.memmap("table.bin", dtype="float32", mode="r", shape=(1_000_000, 64))
+        for start in range(0, 1_000_000, 10_000):
+            model.train_on_batch(table[start : start + 10_000], labels[start : start + 10_000])
+
+    Stays flat:
+
+        for start in range(0, 1_000_000, 10_000):
+            table = np.memmap("table.bin", dtype="float32", mode="r", shape=(1_000_000, 64))
+            model.train_on_batch(table[start : start + 10_000], labels[start : start + 10_000])
+    """
+
+    code = "LW403"
+    name = "file-backed"
+    fix = "Nothing to mend; open the map anew now and then if the number in `top` disturbs you."
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """Mapped files make up a rise that is no leak."""
+        risen = risen_bytes(evidence, MAPPED_FILES)
+        if evidence.verdict.kind is Kind.INCONCLUSIVE or risen < _NOTICEABLE_BYTES:
+            return None
+        much = format_bytes(risen)
+        return Account(f"{much} more pages of mapped files are resident; the kernel can drop them.")

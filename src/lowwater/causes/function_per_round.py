@@ -1,0 +1,66 @@
+"""LW207 function-per-round."""
+
+from lowwater import tallies
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import remade, short_name
+from lowwater.causes.gradient_registry import is_in_registry
+from lowwater.model import Evidence, Holder
+
+
+class FunctionPerRound(Cause):
+    """A new `tf.function`, `compile()` or optimizer is made in every round.
+
+    A `tf.function` remembers its graphs, but only itself does:
+    a new one, made inside the loop, starts from nothing and traces everything again.
+    `compile()` gives a model new functions and a new state of training; so does a new optimizer.
+    TensorFlow's gradient registry (LW205) then keeps the old graphs.
+
+    Leaks:
+
+        for epoch in range(100):
+            model.compile("adam", "mse")
+            model.fit(x, y, epochs=1)
+
+    Stays flat:
+
+        model.compile("adam", "mse")
+        for epoch in range(100):
+            model.fit(x, y, epochs=1)
+    """
+
+    code = "LW207"
+    name = "function-per-round"
+    fix = "Do it once, before the loop; to change the rate, assign `optimizer.learning_rate`."
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """Graphs that the library keeps are due to what makes them, if that is known."""
+        has_graph = any(_kinds.is_tf_function(s) or _kinds.is_traced_graph(s) for s in holder.steps)
+        is_graphs = is_in_registry(holder) or (has_graph and not holder.is_users)
+        return is_graphs and remade(evidence) is not None
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """What is made anew, and where; the registry is told of where it does the keeping."""
+        found = self.in_rest(holder.grown_bytes, evidence)
+        assert found is not None, "claimed because of what is made anew"
+        if not is_in_registry(holder):
+            return found
+        message = f"{found.message} TensorFlow's gradient registry (LW205) keeps what each traced."
+        return Account(message, found.where, found.holder, found.fix)
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """Something was made anew in every interval for a model that stays."""
+        made = remade(evidence)
+        if made is None:
+            return None
+        often = _words.often(made, evidence)
+        if made.kind == tallies.FUNCTIONS:
+            name = short_name(made)
+            message = f"`{name}` is made into a new `tf.function` {often}."
+            fix = "Define the function once, at the top level or before the loop."
+            return Account(message, made.where, name, fix)
+        if made.kind == tallies.OPTIMIZERS:
+            pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
+            return Account(f"The same model is given {pace}.", made.where, made.name)
+        return Account(f"The same model is compiled {often}.", made.where, made.name)

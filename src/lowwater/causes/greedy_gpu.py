@@ -1,0 +1,44 @@
+"""LW405 greedy-gpu."""
+
+from lowwater.causes._cause import Account, Cause
+from lowwater.model import Evidence
+
+# What the environment of a recording says of TensorFlow's setting, where there is a GPU.
+GPU_GROWTH = "gpu_memory_growth"
+
+
+class GreedyGpu(Cause):
+    """TensorFlow took the whole GPU at its start: memory growth is off.
+
+    By default TensorFlow claims nearly all memory of every GPU that it sees, at once,
+    and shares it out among its tensors. `nvidia-smi` then shows a full device from the first
+    second, whatever the program needs. Other processes cannot use what is left over.
+
+    Looks like a leak:
+
+        import tensorflow as tf
+
+        tf.zeros(1)
+
+    Stays flat:
+
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        tf.zeros(1)
+    """
+
+    code = "LW405"
+    name = "greedy-gpu"
+    fix = (
+        "Call `tf.config.experimental.set_memory_growth(gpu, True)` before the first operation, "
+        "or set `TF_FORCE_GPU_ALLOW_GROWTH=true`."
+    )
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """The run has a GPU, and the setting is known to be off."""
+        if evidence.environment.get(GPU_GROWTH) != "off":
+            return None
+        message = "TensorFlow reserved the whole GPU at its start, whatever the program uses of it."
+        return Account(message)

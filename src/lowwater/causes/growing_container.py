@@ -1,0 +1,54 @@
+"""LW102 growing-container."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import container, is_programs, line_of, name_of
+from lowwater.model import Evidence, Holder
+
+_FIXES = {
+    "list": (
+        "Keep what you need of each item, such as `float(loss)`; "
+        "or let old items go: `collections.deque(maxlen=1000)`."
+    ),
+    "dict": "Delete entries that are done with, or keep a number per key in place of the data.",
+    "set": "Discard members that are done with, or keep their hashes in place of the data.",
+    "deque": "Give it a length: `collections.deque(maxlen=1000)`.",
+}
+
+
+class GrowingContainer(Cause):
+    """A list, dict, set or deque of the program grows with every round.
+
+    Nothing is ever taken out of it, so all that was ever put in stays in memory.
+    Typical: a replay memory without a length, losses that are kept as tensors,
+    batches that are collected "for later".
+
+    Leaks:
+
+        memory = []
+        for episode in range(1000):
+            for state, reward in play(episode):
+                memory.append((state, reward))
+
+    Stays flat:
+
+        memory = collections.deque(maxlen=10_000)
+        for episode in range(1000):
+            for state, reward in play(episode):
+                memory.append((state, reward))
+    """
+
+    code = "LW102"
+    name = "growing-container"
+    fix = _FIXES["list"]
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """Whatever of the program no other cause has claimed."""
+        return is_programs(holder)
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Which container grows, and by what."""
+        name, kind = name_of(holder), _kinds.class_name(container(holder).type)
+        message = f"`{name}` {_words.grows(holder, evidence)}."
+        where, fix = line_of(holder), _FIXES.get(kind.removeprefix("default"))
+        return Account(message, where=where, holder=name, fix=fix)

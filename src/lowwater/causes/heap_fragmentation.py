@@ -1,0 +1,49 @@
+"""LW402 heap-fragmentation."""
+
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._ledger import MALLOC_FREE, last_bytes
+from lowwater.model import Evidence, Kind
+from lowwater.units import format_bytes
+
+
+class HeapFragmentation(Cause):
+    """Freed memory stays in malloc's heap, in holes between small objects that live on.
+
+    malloc can give back only the top of its heap.
+    One small survivor above a freed hundred megabytes keeps them from the system.
+    The bytes in use are level, but the process looks larger with every epoch.
+    It happens where large and small, short-lived and lasting objects are made in turn, and in
+    programs with many threads, each of which has a heap of its own.
+
+    Looks like a leak:
+
+        kept = []
+        for epoch in range(100):
+            batches = [np.random.rand(1000) for _ in range(10_000)]
+            kept.append(batches[-1][:8].copy())
+
+    Stays flat:
+
+        kept = []
+        for epoch in range(100):
+            batches = [np.random.rand(1000) for _ in range(10_000)]
+            kept.append(batches[-1][:8].copy())
+            del batches
+            psutil.heap_trim()
+    """
+
+    code = "LW402"
+    name = "heap-fragmentation"
+    fix = (
+        "Call `psutil.heap_trim()` once per epoch; or set `MALLOC_ARENA_MAX=2`, "
+        "or run with jemalloc."
+    )
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """Free memory that malloc cannot give back."""
+        if evidence.verdict.kind is not Kind.FRAGMENTED:
+            return None
+        free = last_bytes(evidence, MALLOC_FREE)
+        much = f"{format_bytes(free)} of freed memory" if free else "Freed memory"
+        verb = "are" if free else "is"
+        return Account(f"{much} {verb} stuck in malloc's heap, between objects that live on.")

@@ -1,0 +1,54 @@
+"""LW103 history-keeps-model."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
+from lowwater.model import Evidence, Holder
+
+
+class HistoryKeepsModel(Cause):
+    """Kept `History` objects keep whole models alive.
+
+    `fit` returns a `History`, which looks like a table of numbers.
+    It is a callback, though, and every callback has an attribute `model`:
+    who keeps the object keeps the model, its optimizer and its graphs.
+    The numbers alone are in `history.history`, a plain dict.
+
+    Leaks:
+
+        runs = []
+        for fold in range(10):
+            model = build_model()
+            runs.append(model.fit(x, y, epochs=5))
+
+    Stays flat:
+
+        runs = []
+        for fold in range(10):
+            model = build_model()
+            runs.append(model.fit(x, y, epochs=5).history)
+    """
+
+    code = "LW103"
+    name = "history-keeps-model"
+    fix = "Keep the numbers, not the object: `runs.append(history.history)`."
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """New items are histories, or callbacks of another kind; or a history itself grows."""
+        kept = any(_kinds.is_callback(step) for step in below(holder)[:3])
+        return is_programs(holder) and (
+            kept or any(_kinds.is_history(one) for one in owners(holder))
+        )
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Who keeps the histories, and what they keep in turn."""
+        name, where = name_of(holder), line_of(holder)
+        kept = next((step for step in below(holder) if _kinds.is_callback(step)), None)
+        if kept is None:
+            message = f"`{name}` {_words.grows(holder, evidence)}: the logs of `fit` hold data."
+            return Account(message, where, name, "Log numbers: return `float(value)` as a metric.")
+        one = f"`{_kinds.class_name(kept.type)}`"
+        pace = _words.rate(holder.counts, f"{one} object", f"{one} objects", evidence)
+        message = f"`{name}` grows by {pace}, and each keeps its whole model through `.model`."
+        fix = None if _kinds.is_history(kept) else "Keep what you read off the callback, not it."
+        return Account(message, where=where, holder=name, fix=fix)

@@ -1,0 +1,70 @@
+"""LW201 model-accumulation."""
+
+from lowwater import tallies
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import grown
+from lowwater.causes._paths import below, line_of, name_of
+from lowwater.model import Evidence, Holder
+
+
+class ModelAccumulation(Cause):
+    """Models that are built in a loop stay alive.
+
+    Something still refers to each of them: a list, a dict of results, an object that was
+    handed the model. A model keeps its weights, its optimizer (for Adam twice the weights
+    again), and the graphs that it was trained with.
+
+    Leaks:
+
+        candidates = []
+        for units in range(16, 512, 16):
+            model = build_model(units)
+            model.fit(x, y)
+            candidates.append(model)
+
+    Stays flat:
+
+        best_loss = float("inf")
+        for units in range(16, 512, 16):
+            model = build_model(units)
+            loss = min(model.fit(x, y).history["loss"])
+            if loss < best_loss:
+                best_loss = loss
+                model.save("best.keras")
+    """
+
+    code = "LW201"
+    name = "model-accumulation"
+    fix = (
+        "Keep the numbers you compare, and save the best model to a file: "
+        '`model.save("best.keras")`.'
+    )
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """New items are models, or lead to models; the library's own lists only while they grow."""
+        leads_to_model = any(_kinds.is_model(step) for step in below(holder))
+        return leads_to_model and (holder.is_users or grown(evidence, tallies.MODELS) is not None)
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Who keeps the models."""
+        model = next(step for step in below(holder) if _kinds.is_model(step))
+        name, kind = name_of(holder), _kinds.class_name(model.type)
+        one, more = f"`{kind}` model", f"`{kind}` models"
+        if below(holder)[0] is not model:
+            one, more = f"item that keeps a `{kind}` model", f"items that keep a `{kind}` model"
+        pace = _words.rate(holder.counts, one, more, evidence)
+        where = line_of(holder)
+        if where is None and (made := grown(evidence, tallies.MODELS)):
+            where = made.where
+        return Account(f"`{name}` grows by {pace}.", where=where, holder=name)
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """Ever more models live, but the path to them was not found."""
+        models = grown(evidence, tallies.MODELS)
+        if models is None:
+            return None
+        pace = _words.rise(models, f"`{models.name}`", f"`{models.name}` models", evidence)
+        message = f"Ever more models live: {pace}. What keeps them was not found."
+        return Account(message, where=models.where)

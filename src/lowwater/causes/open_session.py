@@ -1,0 +1,59 @@
+"""LW204 open-session."""
+
+from lowwater import tallies
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import grown
+from lowwater.causes._paths import below, line_of, name_of
+from lowwater.model import Evidence, Holder
+
+
+class OpenSession(Cause):
+    """Sessions are left open.
+
+    A session of `tf.compat.v1` owns the values of its variables, outside of Python.
+    They are freed when the session is closed, or when nothing refers to it any more.
+    A session that is kept open in a list, or that is the default of a block that never ended,
+    is neither.
+
+    Leaks:
+
+        sessions = []
+        for job in jobs:
+            session = tf.compat.v1.Session()
+            session.run(init_op)
+            sessions.append(session)
+
+    Stays flat:
+
+        for job in jobs:
+            with tf.compat.v1.Session() as session:
+                session.run(init_op)
+    """
+
+    code = "LW204"
+    name = "open-session"
+    fix = "Open it in a block, `with tf.compat.v1.Session() as session:`, or call `close()`."
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """New items lead to sessions, and ever more of them are open."""
+        leads_to_session = any(_kinds.is_session(step) for step in below(holder))
+        return leads_to_session and grown(evidence, tallies.SESSIONS) is not None
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """How many stay open, who keeps them, and where they were opened."""
+        found, name = self.in_rest(holder.grown_bytes, evidence), name_of(holder)
+        if found is None or found.where is None:
+            message = f"`{name}` {_words.grows(holder, evidence)}."
+            return Account(found.message if found else message, line_of(holder), name)
+        return Account(found.message, where=found.where, holder=name)
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """Ever more sessions are open."""
+        opened = grown(evidence, tallies.SESSIONS)
+        if opened is None:
+            return None
+        more = _words.rise(opened, "more", "more", evidence)
+        message = f"Sessions are left open: {more}, {opened.counts[-1]:,} by now."
+        return Account(message, where=opened.where)

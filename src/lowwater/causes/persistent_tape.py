@@ -1,0 +1,47 @@
+"""LW208 persistent-tape."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import line_of, name_of
+from lowwater.model import Evidence, Holder
+
+
+class PersistentTape(Cause):
+    """A `GradientTape` outlives its step.
+
+    A tape records every operation, with its inputs and results, so that it can go backwards.
+    An ordinary tape lets go of the record with the first `gradient` call.
+    A persistent one keeps it until the tape itself goes, and so does one that was never asked.
+    Kept in a list or an attribute, it keeps all activations of its step.
+
+    Leaks:
+
+        tapes = []
+        for x, y in batches:
+            with tf.GradientTape(persistent=True) as tape:
+                loss = loss_of(model(x), y)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            tapes.append(tape)
+
+    Stays flat:
+
+        for x, y in batches:
+            with tf.GradientTape() as tape:
+                loss = loss_of(model(x), y)
+            gradients = tape.gradient(loss, model.trainable_variables)
+    """
+
+    code = "LW208"
+    name = "persistent-tape"
+    fix = "Use the tape inside its step only, without `persistent=True`; else `del tape` after it."
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """A tape lies on the path."""
+        return any(_kinds.is_tape(step) for step in holder.steps)
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Who keeps the tapes."""
+        name = name_of(holder)
+        message = f"`{name}` {_words.grows(holder, evidence)}, with all that the tape recorded."
+        return Account(message, where=line_of(holder), holder=name)

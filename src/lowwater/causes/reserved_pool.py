@@ -1,0 +1,42 @@
+"""LW401 reserved-pool."""
+
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._ledger import MALLOC_FREE, POOL_FREE, last_bytes
+from lowwater.model import Evidence, Kind
+from lowwater.units import format_bytes
+
+
+class ReservedPool(Cause):
+    """Not a leak: an allocator keeps freed memory for reuse.
+
+    Memory that a program frees goes back to an allocator: TensorFlow's pool, or malloc.
+    Neither hands it to the system at once, for the next tensor will want it.
+    So `top` and `nvidia-smi` show the highest level that the program ever needed.
+    Inside the process the memory is free, and the next epoch runs in it.
+
+    Looks like a leak:
+
+        tensors = [tf.zeros((1024, 1024)) for _ in range(50)]
+        del tensors
+        print(psutil.Process().memory_info().rss)
+
+    Stays flat:
+
+        for _ in range(50):
+            tensor = tf.zeros((1024, 1024))
+    """
+
+    code = "LW401"
+    name = "reserved-pool"
+    fix = "Nothing to mend; where other processes need the memory, call `psutil.heap_trim()`."
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """Free memory that an allocator holds, and how much of it."""
+        if evidence.verdict.kind is not Kind.RESERVED:
+            return None
+        pool, malloc = last_bytes(evidence, POOL_FREE), last_bytes(evidence, MALLOC_FREE)
+        if max(pool, malloc) == 0:
+            return Account("The allocator keeps freed memory for reuse; nothing holds it.")
+        who = "TensorFlow's pool" if pool > malloc else "malloc"
+        much = format_bytes(max(pool, malloc))
+        return Account(f"{much} are free inside {who}, kept for the next tensors.", holder=who)

@@ -1,0 +1,112 @@
+"""LW202 retraced-function."""
+
+from lowwater import tallies
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made, retraced, short_name
+from lowwater.causes._paths import function_name
+from lowwater.causes.gradient_registry import is_in_registry
+from lowwater.model import Evidence, Holder, Step, Tally
+
+_SHAPES_FIX = (
+    "Give all inputs one shape, or a few: pad them to the next multiple of 64, say, "
+    "or sort them into buckets of equal length."
+)
+
+
+class RetracedFunction(Cause):
+    """A `tf.function` is traced again and again while the program runs.
+
+    Each trace is a graph that lives as long as the function.
+    A Python number is part of what a trace is looked up by, so every new number adds a graph;
+    so does every new shape of a tensor, unless the signature leaves the dimension open.
+    `reduce_retracing=True` helps with shapes; with Python numbers it does not.
+
+    Leaks:
+
+        @tf.function
+        def train_step(x, progress):
+            return tf.reduce_sum(x) * progress
+
+
+        for step in range(1000):
+            train_step(x, step / 1000)
+
+    Stays flat:
+
+        @tf.function
+        def train_step(x, progress):
+            return tf.reduce_sum(x) * progress
+
+
+        for step in range(1000):
+            train_step(x, tf.constant(step / 1000))
+    """
+
+    code = "LW202"
+    name = "retraced-function"
+    fix = (
+        "Pass tensors, not Python numbers: `train_step(x, tf.constant(value))`; for inputs of many "
+        "shapes declare the open dimension: `input_signature=[tf.TensorSpec([None, None])]`."
+    )
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """The traces of one function; and graphs in the registry, if only traces can be theirs."""
+        if _function(holder) is not None and _is_cache(holder):
+            return True
+        is_driven = retraced(evidence) is not None and models_made(evidence) is None
+        return is_driven and is_in_registry(holder)
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Which function it is, by its traces or else by its place on the path."""
+        function = _function(holder)
+        if function is None or function.where is None:
+            return self.in_rest(holder.grown_bytes, evidence) or _by_call(None, evidence)
+        traces = evidence.tallied(tallies.TRACES)
+        same = next((one for one in traces if one.where == function.where), None)
+        if same is not None:
+            return _by_definition(same, evidence)
+        name = function_name(function)
+        message = f"`{name}` is traced again and again, and keeps every graph."
+        return Account(message, where=function.where, holder=name)
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """Some function was traced again in every interval."""
+        traced = retraced(evidence)
+        if traced is None:
+            return None
+        tell = _by_definition if traced.where else _by_call
+        return tell(traced, evidence)
+
+
+def _function(holder: Holder) -> Step | None:
+    """The `tf.function` that has the container."""
+    until = holder.steps[: holder.container + 1]
+    return next((step for step in reversed(until) if _kinds.is_tf_function(step)), None)
+
+
+def _is_cache(holder: Holder) -> bool:
+    """Between the function and the container lie no objects of the program."""
+    until = holder.steps[: holder.container + 1]
+    at = max(i for i, step in enumerate(until) if _kinds.is_tf_function(step))
+    return all(_kinds.library_of(step) or _kinds.is_plain(step) for step in until[at:])
+
+
+def _by_definition(traced: Tally, evidence: Evidence) -> Account:
+    """A function of the program: the line is where it is defined."""
+    name, often = short_name(traced), _words.often(traced, evidence)
+    message = f"`{name}` is traced again {often}, and keeps a graph for each."
+    return Account(message, where=traced.where, holder=name)
+
+
+def _by_call(traced: Tally | None, evidence: Evidence) -> Account:
+    """A function of Keras: the line is the call that makes it trace."""
+    shapes = grown(evidence, tallies.SHAPES)
+    if shapes is not None:
+        pace = _words.rise(shapes, "new shape", "new shapes", evidence)
+        message = f"`{shapes.name}` is given {pace}, and a graph is traced and kept for each."
+        return Account(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
+    often = _words.often(traced, evidence) if traced else "and again"
+    message = f"A function of Keras is traced again {often}, and keeps a graph for each."
+    return Account(message, where=line_of_call(evidence, (*TRAINING, "predict", "evaluate")))

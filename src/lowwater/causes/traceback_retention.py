@@ -1,0 +1,69 @@
+"""LW105 traceback-retention."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import below, line_of, name_of
+from lowwater.model import Evidence, Holder
+
+
+class TracebackRetention(Cause):
+    """A kept exception holds the frames of what failed, and so its models and tensors.
+
+    An exception knows the way it came: its `__traceback__` has every frame between the failure
+    and the `except`, and a frame has all its local variables.
+    To keep the exception of a failed trial is to keep the trial: data, model and all.
+
+    Leaks:
+
+        failures = []
+        for trial in range(100):
+            try:
+                run_trial(trial)
+            except ValueError as error:
+                failures.append(error)
+
+    Stays flat:
+
+        failures = []
+        for trial in range(100):
+            try:
+                run_trial(trial)
+            except ValueError as error:
+                failures.append(repr(error))
+    """
+
+    code = "LW105"
+    name = "traceback-retention"
+    fix = (
+        "Keep the words, not the exception: `failures.append(repr(error))`; "
+        "or drop its frames first: `error.with_traceback(None)`."
+    )
+    # A failed trial keeps its model with all graphs, whichever of its variables is the heaviest.
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """New items lead to an exception, a traceback, or the frame of a finished call."""
+        parts = below(holder)
+        if any(_kinds.is_exception(step) or _kinds.is_traceback(step) for step in parts):
+            return True
+        suspended = any(_kinds.is_generator(step) for step in parts)
+        return any(_kinds.is_frame(step) for step in parts) and not suspended
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Who keeps the exceptions, and which call they keep."""
+        parts, name = below(holder), name_of(holder)
+        kept = next((step for step in parts if _kinds.is_exception(step)), None)
+        noun = f"`{_kinds.class_name(kept.type)}`" if kept else "frame"
+        pace = _words.rate(holder.counts, noun, f"{noun}s" if kept is None else noun, evidence)
+        message = f"`{name}` grows by {pace}, whose traceback keeps {_held(holder)}."
+        return Account(message, where=line_of(holder), holder=name)
+
+
+def _held(holder: Holder) -> str:
+    """The variables of the failed call, with the one that leads to most bytes if it is known."""
+    parts = below(holder)
+    local = next((step for step in parts if step.edge.startswith("local ")), None)
+    if local is None:
+        return "all variables of the failed call"
+    variable, heavy = local.edge.removeprefix("local "), _words.one(parts[-1])
+    return f"the variables of the failed call, such as `{variable}` ({heavy})"

@@ -1,0 +1,64 @@
+"""LW108 waits-for-collector."""
+
+from lowwater import tallies
+from lowwater.causes._cause import Account, Cause
+from lowwater.model import Evidence, Kind, Tally
+
+
+class WaitsForCollector(Cause):
+    """Objects that refer to each other wait for the garbage collector.
+
+    Most objects are freed at once when the last reference to them goes.
+    Objects in a cycle, and a Keras model is full of cycles, wait for Python's collector.
+    It counts objects and not bytes, so a few huge ones can wait for long.
+    The memory is not lost: it comes back, but later than you would like.
+    If the program has called `gc.disable()` or `gc.freeze()`, it may never.
+
+    Leaks:
+
+        gc.disable()
+        for path in paths:
+            model = keras.models.load_model(path)
+            evaluate(model)
+
+    Stays flat:
+
+        for path in paths:
+            model = keras.models.load_model(path)
+            evaluate(model)
+            del model
+            gc.collect()
+    """
+
+    code = "LW108"
+    name = "waits-for-collector"
+    fix = "Call `gc.collect()` once per round, after the last use of what is large."
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """Objects that were frozen round after round are out of the collector's reach."""
+        frozen = _collector(evidence, "frozen")
+        if frozen is None or not frozen.grew:
+            return None
+        more = f"{frozen.counts[-1] - frozen.counts[0]:,}"
+        message = f"`gc.freeze()` has put {more} more objects out of the collector's reach."
+        return Account(message, where=frozen.where, fix="Call `gc.freeze()` once, or not at all.")
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """Memory that falls when the collector runs, or a collector that is off."""
+        enabled = _collector(evidence, "enabled")
+        if enabled is not None and enabled.counts[-1] == 0:
+            message = "The garbage collector is off: cycles of objects stay until it is called."
+            fix = "Call `gc.enable()`, or `gc.collect()` once per round."
+            return Account(message, where=enabled.where, fix=fix)
+        if evidence.verdict.kind is not Kind.SAWTOOTH:
+            return None
+        message = (
+            "Memory rises until Python's garbage collector runs, and then falls: "
+            "objects in cycles wait for it, and nothing is lost."
+        )
+        return Account(message)
+
+
+def _collector(evidence: Evidence, name: str) -> Tally | None:
+    found = (tally for tally in evidence.tallied(tallies.COLLECTOR) if tally.name == name)
+    return next(found, None)

@@ -1,0 +1,80 @@
+"""One file of the user's program: its text when it was loaded, and the index made from it."""
+
+import ast
+import io
+import tokenize
+import warnings
+from dataclasses import dataclass, field
+
+from lowwater.census._source.additions import Index, Span, Spot
+from lowwater.census._source.reader import read_additions
+
+# A program this long was generated, and would take seconds to read.
+_LONGEST_BYTES = 4_000_000
+_WIDEST = 80
+
+
+@dataclass(slots=True)
+class UserFile:
+    """A file of the user's program; it is parsed when first asked about."""
+
+    filename: str
+    source: bytes
+    shown: str
+    _index: Index | None = field(default=None, init=False, repr=False)
+
+    @property
+    def index(self) -> Index:
+        """What the file adds to what; empty where the text cannot be read."""
+        if self._index is None:
+            self._index = self._read()
+        return self._index
+
+    def _read(self) -> Index:
+        if len(self.source) > _LONGEST_BYTES:
+            return Index()
+        try:
+            return read_additions(_parsed(_decoded(self.source)), self.filename)
+        except Exception:  # noqa: BLE001 - whatever a file holds, the user's program goes on
+            return Index()
+
+    def mentions(self, name: str) -> bool:
+        """Whether a name stands anywhere in the text: cheaper to ask than to parse."""
+        is_read = self._index is not None
+        return is_read or not name.isascii() or name.encode() in self.source
+
+    def where(self, spot: Spot) -> str:
+        """The line as it is written in a report."""
+        return f"{self.shown}:{spot.span.line}"
+
+    def code(self, spot: Spot) -> str:
+        """The statement, or the part of it that adds where all of it would be too much."""
+        whole = self._text(spot.statement) if spot.statement else ""
+        code = whole if 0 < len(whole) <= _WIDEST else self._text(spot.span)
+        return code if len(code) <= _WIDEST else code[: _WIDEST - 1].rstrip() + "…"
+
+    def _text(self, span: Span) -> str:
+        text = _decoded(self.source).replace("\r\n", "\n").replace("\r", "\n")
+        lines = [line.encode() for line in text.split("\n")[span.line - 1 : span.end_line]]
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return _in_one_line(b"\n".join(lines).decode())
+
+
+def _decoded(source: bytes) -> str:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    return source.decode(encoding)
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        # What Python has to say about the text, it has said when the program was loaded.
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def _in_one_line(code: str) -> str:
+    """Without line ends, as Python itself would write it; comments between the lines go."""
+    if "\n" not in code:
+        return " ".join(code.split())
+    return " ".join(ast.unparse(_parsed(code)).split())

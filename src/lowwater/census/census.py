@@ -1,0 +1,217 @@
+"""One look at all objects of the program; compared with the looks before, it names holders."""
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from lowwater.census.describe import type_name
+from lowwater.census.growth import Summary, compare, summarise
+from lowwater.census.growth_site import Sources
+from lowwater.census.leak_trace import Tracer
+from lowwater.census.references import NUMBERS, References, thread_locals
+from lowwater.census.roots import frames_now, modules_now, namespace, variables_of
+from lowwater.census.sizes import Sizes, derives
+from lowwater.census.walk import Node, Walk
+from lowwater.model import Holder
+
+_OUR_NAME = "lowwater"
+_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# More holders than this say no more to a reader.
+_MOST_HOLDERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one census has found."""
+
+    objects: int
+    holders: tuple[Holder, ...]
+    is_complete: bool
+
+
+class CensusTaker:
+    """Takes censuses, and remembers names and numbers of each, but no object."""
+
+    def __init__(self, sources: Sources) -> None:
+        """`sources` knows the files of the program."""
+        self._sources = sources
+        self._earlier: list[Summary] = []
+        self._first_in_use_bytes = 0
+
+    def take(
+        self,
+        in_use_bytes: int,
+        look_at: Callable[[Sequence[Any]], None],
+        wanted: Callable[[type], bool],
+    ) -> Seen:
+        """Walk, compare, and let go; `look_at` is shown all objects of the wanted types."""
+        with _collector_off():
+            look = _Look(self._sources, wanted)
+            try:
+                look.walk()
+                look_at(look.objects_wanted)
+                return self._compared(look, in_use_bytes)
+            finally:
+                look.forget()
+
+    def _compared(self, look: "_Look", in_use_bytes: int) -> Seen:
+        if not self._earlier:
+            self._first_in_use_bytes = in_use_bytes
+        holders: tuple[Holder, ...] = ()
+        if self._earlier:
+            growth_bytes = max(0, in_use_bytes - self._first_in_use_bytes)
+            suspects = compare(look.roots, self._earlier, growth_bytes)[:_MOST_HOLDERS]
+            tracer = look.tracer(self._earlier[-1])
+            holders = tuple(tracer.holder(suspect) for suspect in suspects)
+        self._earlier.append(summarise(look.roots))
+        return Seen(look.objects, holders, look.is_complete)
+
+
+class _Look:
+    """One walk from all roots, in the order in which they may claim an object."""
+
+    def __init__(self, sources: Sources, wanted: Callable[[type], bool]) -> None:
+        self._sources = sources
+        self._modules = modules_now(sources.is_users, _OUR_NAME)
+        self._users_names = self._modules.users_names
+        self._references = References(self._is_users)
+        self._walk = Walk(Sizes(), self._references, _is_ours, self._is_users, wanted)
+        self.roots: list[Node] = []
+        # TensorFlow's default graph, say: every traced function refers to it.
+        self._in_thread_locals = [*_in_thread_locals(self._modules.libraries)]
+
+    @property
+    def objects(self) -> int:
+        return len(self._walk.seen)
+
+    @property
+    def objects_wanted(self) -> Sequence[Any]:
+        return self._walk.found
+
+    @property
+    def is_complete(self) -> bool:
+        return self._walk.is_complete
+
+    def walk(self) -> None:
+        """What a library names itself is the library's, even where the program refers to it."""
+        modules = (*self._modules.users, *self._modules.libraries)
+        self._walk.leave_out(modules)
+        self._walk.leave_out(namespace(module) for module in modules)
+        for module in self._modules.libraries:
+            self._walk.leave_out(_values(module))
+        self._walk.leave_out(self._in_thread_locals)
+        self._enter_users()
+        self._walk.run()
+        self._enter_running_calls()
+        self._walk.run()
+        self._enter_libraries()
+        self._walk.run()
+        for root in self.roots:
+            root.sum_up()
+
+    def tracer(self, latest: Summary) -> Tracer:
+        return Tracer(self._references, self._sources, self._is_users, latest)
+
+    def forget(self) -> None:
+        for root in self.roots:
+            root.forget()
+        self.roots.clear()
+        self._in_thread_locals.clear()
+        self._walk.seen.clear()
+        self._walk.found.clear()
+
+    def _enter_users(self) -> None:
+        for module in self._modules.users:
+            root = self._root(module.__name__, module, is_users=True)
+            for name, value in [*namespace(module).items()]:
+                self._walk.enter(root, f".{name}", value)
+        for frame in self._frames():
+            if self._sources.is_users(frame.f_code.co_filename):
+                self._enter_frame(frame, is_users=True)
+
+    def _enter_running_calls(self) -> None:
+        for frame in self._frames():
+            if not self._sources.is_users(frame.f_code.co_filename):
+                self._enter_frame(frame, is_users=False)
+
+    def _enter_frame(self, frame: FrameType, *, is_users: bool) -> None:
+        root = self._root(frame.f_code.co_qualname, frame, is_users=is_users)
+        for name, value in variables_of(frame).items():
+            self._walk.enter(root, f"local {name}", value)
+
+    def _enter_libraries(self) -> None:
+        code: list[Any] = []
+        self._walk.readmit(self._in_thread_locals)
+        for module in self._modules.libraries:
+            values = [*_values(module)]
+            self._walk.readmit(values)
+            # Thousands of functions and classes, of which hardly one holds anything.
+            is_code = [issubclass(type(value), FunctionType | type) for value in values]
+            code += [value for value, skip in zip(values, is_code, strict=True) if skip]
+            root = self._root(module.__name__, module, is_users=False)
+            self._walk.enter_all(
+                root, [value for value, skip in zip(values, is_code, strict=True) if not skip]
+            )
+        root = Node("functions and classes", list)
+        root.objects = [code]
+        self.roots.append(root)
+        self._walk.enter_all(root, code)
+
+    def _frames(self) -> Iterator[FrameType]:
+        return frames_now(lambda filename: filename.startswith(_OUR_FOLDER))
+
+    def _root(self, label: str, thing: Any, *, is_users: bool) -> Node:  # noqa: ANN401
+        root = Node(label, type(thing), is_users=is_users)
+        root.objects = [thing]
+        self.roots.append(root)
+        return root
+
+    def _is_users(self, thing: Any) -> bool:  # noqa: ANN401 - a function or a class
+        kind = type(thing)
+        module = thing.__module__ if kind is FunctionType else vars(thing).get("__module__")
+        return isinstance(module, str) and module in self._users_names
+
+
+def _values(module: ModuleType) -> Iterator[Any]:
+    """What a module names, but for numbers, strings and other modules."""
+    return (
+        value
+        for value in [*namespace(module).values()]
+        if type(value) not in _NOT_OF_A_MODULE and not issubclass(type(value), ModuleType)
+    )
+
+
+def _in_thread_locals(modules: Iterable[ModuleType]) -> Iterator[Any]:
+    """What libraries keep for each thread, as far as it is this one's."""
+    kept = [
+        value
+        for module in modules
+        for value in [*namespace(module).values()]
+        if derives(type(value), threading.local)
+    ]
+    for names in thread_locals(kept):
+        yield from [value for value in [*names.values()] if type(value) not in _NOT_OF_A_MODULE]
+
+
+_NOT_OF_A_MODULE = NUMBERS | {str, bytes}
+
+
+def _is_ours(kind: type) -> bool:
+    return type_name(kind).startswith(f"{_OUR_NAME}.")
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """A walk makes a million objects that live for a second: the collector need not look."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,196 @@
+"""Compares walks: which paths hold more from census to census, and where they fan out."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import FrameType, ModuleType
+from typing import NamedTuple
+
+from lowwater.census.describe import type_name
+from lowwater.census.walk import Node
+
+# Paths below this size are not remembered from one census to the next …
+_LEAST_BYTES = 32 * 1024
+# … but for the program's own near its roots: there the start of a growth matters.
+_NEAR_THE_ROOT = 6
+# What is less than this part of the growth is not worth a finding.
+_LEAST_SHARE = 0.02
+
+
+class Totals(NamedTuple):
+    """What a path held at one census."""
+
+    population: int = 0
+    fan_out: int = 0
+    own_bytes: int = 0
+    bytes_below: int = 0
+
+
+_NOTHING = Totals()
+Keys = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All paths of one census that matter, by their key; refers to no object of the program.
+
+    `keys` has the path of single objects by their address: elsewhere in the program another
+    function runs, and the same object is reached in another way. `lengths` has the containers'.
+    """
+
+    totals: Mapping[int, Totals]
+    keys: Mapping[tuple[int, str], int]
+    lengths: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A path whose number of items, or whose own size, rose from each census to the next."""
+
+    node: Node
+    counts: tuple[int, ...]
+    sizes_bytes: tuple[int, ...]
+    multiplied: tuple[Node, ...]
+    grown_bytes: int
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """Goes down from a root, with the name that each node had at each earlier census."""
+
+    earlier: Sequence[Summary]
+    least_bytes: int
+    suspects: list[Suspect] = field(default_factory=list)
+
+    def visit(self, node: Node, keys: Keys) -> None:
+        """Find what grew in this node or below."""
+        own = self._series(node, keys)
+        multiplied, steady = self._grown_children(node, keys)
+        gain = sum(_gain(series) for _, series in multiplied)
+        gain += own[-1].own_bytes - own[0].own_bytes
+        if gain >= self.least_bytes and self._may_be_blamed(node, keys, own, multiplied):
+            self.suspects.append(_suspect(node, own, multiplied, gain))
+        for child in steady:
+            self.visit(child, self._keys_below(child, keys))
+
+    def keys_of_root(self, root: Node) -> Keys:
+        """A root has the same name in every census."""
+        return (key_of(root, 0),) * len(self.earlier)
+
+    def _grown_children(
+        self, node: Node, keys: Keys
+    ) -> tuple[list[tuple[Node, list[Totals]]], list[Node]]:
+        """Those that there are ever more of, and those that hold ever more."""
+        multiplied, steady = [], []
+        for child in node.own_children():
+            series = self._series(child, self._keys_below(child, keys))
+            if _gain(series) <= 0:
+                continue
+            if _rises(total.population for total in series) and not _is_variable(node, child):
+                multiplied.append((child, series))
+            elif _gain(series) >= self.least_bytes:
+                steady.append(child)
+        return multiplied, steady
+
+    def _may_be_blamed(
+        self,
+        node: Node,
+        keys: Keys,
+        own: Sequence[Totals],
+        multiplied: Sequence[tuple[Node, list[Totals]]],
+    ) -> bool:
+        # What the program has made since the last census may be all that it will ever make.
+        known = all(key in summary.totals for key, summary in zip(keys, self.earlier, strict=True))
+        if node.kind is FrameType or (node.is_users and not known):
+            return False
+        return bool(multiplied) or _rises(total.own_bytes for total in own)
+
+    def _series(self, node: Node, keys: Keys) -> list[Totals]:
+        before = zip(keys, self.earlier, strict=True)
+        return [*(summary.totals.get(key, _NOTHING) for key, summary in before), totals_of(node)]
+
+    def _keys_below(self, child: Node, keys: Keys) -> Keys:
+        return tuple(
+            self._key_then(child, key_of(child, key), summary)
+            for key, summary in zip(keys, self.earlier, strict=True)
+        )
+
+    def _key_then(self, node: Node, key: int, summary: Summary) -> int:
+        if key in summary.totals or node.count != 1 or not node.objects:
+            return key
+        return summary.keys.get((id(node.objects[0]), type_name(node.kind)), key)
+
+
+def compare(roots: Sequence[Node], earlier: Sequence[Summary], growth_bytes: int) -> list[Suspect]:
+    """The paths that grew since each of the earlier censuses, those that grew most first."""
+    comparison = _Comparison(earlier, max(_LEAST_BYTES, round(growth_bytes * _LEAST_SHARE)))
+    for root in roots:
+        comparison.visit(root, comparison.keys_of_root(root))
+    return sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes)
+
+
+def summarise(roots: Sequence[Node]) -> Summary:
+    """What to remember of a census until the next."""
+    totals, keys, lengths = dict[int, Totals](), dict[tuple[int, str], int](), dict[int, int]()
+    for node, key in _with_keys(roots):
+        totals[key] = totals_of(node)
+        if node.count == 1 and node.objects:
+            keys[id(node.objects[0]), type_name(node.kind)] = key
+        if node.fan_out:
+            lengths |= {id(container): len(container) for container in node.objects}
+    return Summary(totals, keys, lengths)
+
+
+def _with_keys(roots: Sequence[Node]) -> Iterator[tuple[Node, int]]:
+    """The nodes that are worth remembering."""
+    pending = [(root, key_of(root, 0)) for root in roots]
+    while pending:
+        node, key = pending.pop()
+        is_near = node.is_users and node.depth <= _NEAR_THE_ROOT
+        if node.bytes_below >= _LEAST_BYTES or is_near:
+            yield node, key
+            pending += [(child, key_of(child, key)) for child in node.own_children()]
+
+
+def totals_of(node: Node) -> Totals:
+    """The numbers of a node, without the node."""
+    return Totals(node.count, node.fan_out, node.own_bytes, node.bytes_below)
+
+
+def key_of(node: Node, above: int) -> int:
+    """A number for the path that is the same in every census of this process."""
+    return hash((above, node.label, type_name(node.kind)))
+
+
+def _suspect(
+    node: Node,
+    own: Sequence[Totals],
+    multiplied: Sequence[tuple[Node, list[Totals]]],
+    grown_bytes: int,
+) -> Suspect:
+    columns = [*zip(*(series for _, series in multiplied), strict=True)] or [()] * len(own)
+    sizes = [
+        total.own_bytes + sum(below.bytes_below for below in column)
+        for total, column in zip(own, columns, strict=True)
+    ]
+    counts = [
+        total.fan_out
+        if node.fan_out
+        else sum(below.population for below in column) or total.population
+        for total, column in zip(own, columns, strict=True)
+    ]
+    largest_first = sorted((child for child, _ in multiplied), key=lambda child: -child.bytes_below)
+    return Suspect(node, tuple(counts), tuple(sizes), tuple(largest_first), grown_bytes)
+
+
+def _is_variable(node: Node, child: Node) -> bool:
+    """Whether it is one more variable of a module or a function, and not one more of many."""
+    return bool(child.label) and node.parent is None and node.kind in (FrameType, ModuleType)
+
+
+def _gain(series: Sequence[Totals]) -> int:
+    return series[-1].bytes_below - series[0].bytes_below
+
+
+def _rises(values: Iterable[int]) -> bool:
+    return all(low < high for low, high in pairwise(values))

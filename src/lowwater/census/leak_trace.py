@@ -1,0 +1,204 @@
+"""From a path that grew to the objects on it: root, …, container, a new item, what is heavy."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import CellType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from lowwater.census import edges
+from lowwater.census.describe import code_of, step
+from lowwater.census.growth import Summary, Suspect
+from lowwater.census.growth_site import Place, Sources
+from lowwater.census.references import References
+from lowwater.census.sizes import Sizes
+from lowwater.census.walk import Node
+from lowwater.model import GrowthSite, Holder
+
+# How far to follow an item down to what is heavy in it.
+_DEEPEST_BELOW = 10
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An object on the way, and how the one before refers to it."""
+
+    edge: str
+    thing: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer:
+    """Finds the way to a suspect among the objects that the walk has remembered."""
+
+    references: References
+    sources: Sources
+    is_users_class: Callable[[type], bool]
+    latest: Summary
+
+    def holder(self, suspect: Suspect) -> Holder:
+        """All that is told of one suspect."""
+        container = self._container(suspect.node)
+        above = [*self._way_down(suspect.node, container)]
+        below = [*self._way_to_heavy(suspect, container)]
+        steps = [step(link.edge, link.thing, self.sources) for link in (*above, *below)]
+        return Holder(
+            steps=tuple(steps),
+            container=len(above) - 1,
+            counts=suspect.counts,
+            sizes_bytes=suspect.sizes_bytes,
+            grown_bytes=suspect.grown_bytes,
+            sites=self._sites(above),
+            is_users=suspect.node.is_users,
+        )
+
+    def _container(self, node: Node) -> Any:  # noqa: ANN401
+        """Of several containers on one path, the one that grew most since the last census."""
+        if not node.fan_out:
+            return node.objects[0]
+        known = self.latest.lengths
+        return max(node.objects, key=lambda one: len(one) - known.get(id(one), 0))
+
+    def _way_down(self, node: Node, thing: Any) -> Iterator[Link]:  # noqa: ANN401
+        """The links from the root to this object."""
+        way = [(node, thing)]
+        while node.parent is not None:
+            parent = self._referrer(node.parent, thing)
+            node = node.parent
+            way.append((node, parent))
+            thing = parent
+        yield from _linked([*reversed(way)])
+
+    def _referrer(self, node: Node, thing: Any) -> Any:  # noqa: ANN401
+        if len(node.objects) == 1:
+            return node.objects[0]
+        for candidate in node.objects:
+            for referents in self.references.of(node.kind, [candidate]):
+                if any(referent is thing for referent in referents):
+                    return candidate
+        return None
+
+    def _way_to_heavy(self, suspect: Suspect, container: Any) -> Iterator[Link]:  # noqa: ANN401
+        """A new item of the container, and on to the part of it that is heaviest."""
+        if not suspect.multiplied:
+            return
+        node, thing, way = suspect.node, container, [(suspect.node, container)]
+        child: Node | None = suspect.multiplied[0]
+        while child is not None and len(way) < _DEEPEST_BELOW:
+            part = self._part(thing, child, is_item=thing is container)
+            if part is None:
+                break
+            node, thing = child, part
+            way.append((node, thing))
+            child = _heaviest_below(node)
+        yield from [*_linked(way)][1:]
+
+    def _part(self, thing: Any, node: Node, *, is_item: bool) -> Any:  # noqa: ANN401
+        """A referent of this object that belongs to the node; of items the latest."""
+        if node.label:
+            return node.objects[-1] if node.objects else None
+        alike = [part for part in self._parts_of(thing) if type(part) is node.kind]
+        if is_item or not alike:
+            return alike[-1] if alike else None
+        return max(alike, key=Sizes().of(node.kind))
+
+    def _parts_of(self, thing: Any) -> list[Any]:  # noqa: ANN401
+        lists = self.references.of(type(thing), [thing])
+        parts = [referent for referents in lists for referent in referents]
+        # Of a dictionary the values come last: the key is hardly what makes an entry heavy.
+        return parts + ([*thing.values()] if type(thing) is dict else [])
+
+    def _sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
+        """The lines that add to the container, found by the names that lead to it."""
+        depth = 0
+        for parent, link in [*pairwise(above)][::-1]:
+            place, filename = self._place(parent.thing, link.edge, depth)
+            found = self.sources.growth_sites(place, filename) if place else ()
+            if found:
+                return found
+            depth += link.edge.startswith("[")
+        return ()
+
+    def _place(self, parent: Any, edge: str, depth: int) -> tuple[Place | None, str | None]:  # noqa: ANN401
+        """How the source calls a container that the parent refers to by this edge."""
+        how, _, name = edge.partition(" ")
+        if how in ("local", "closure", "default"):
+            return _place_of_variable(parent, how, name, depth)
+        if not edge.startswith("."):
+            return None, None
+        if isinstance(parent, ModuleType):
+            return Place("global", edge[1:], None, depth), vars(parent).get("__file__")
+        defined = parent if isinstance(parent, type) else type(parent)
+        filename = getattr(sys.modules.get(defined.__module__), "__file__", None)
+        owner = defined.__qualname__ if self.is_users_class(defined) else None
+        if isinstance(parent, type):
+            return Place("class-attribute", edge[1:], owner, depth), filename
+        return Place("attribute", edge[1:], owner, depth), filename
+
+
+def _place_of_variable(
+    parent: Any,  # noqa: ANN401
+    how: str,
+    name: str,
+    depth: int,
+) -> tuple[Place | None, str | None]:
+    code = parent.f_code if type(parent) is FrameType else code_of(parent)
+    if code is None:
+        return None, None
+    if how == "local":
+        return Place("local", name, code.co_qualname, depth), code.co_filename
+    if how == "default":
+        return Place("default", name, code.co_qualname, depth), code.co_filename
+    made_in = code.co_qualname.rpartition(".<locals>.")[0]
+    return Place("closure", name, made_in, depth), code.co_filename
+
+
+def _linked(way: Sequence[tuple[Node, Any]]) -> Iterator[Link]:
+    """Name the edges; what only stands between an object and its parts is left out."""
+    parent: Any = None
+    between: Any = None
+    for index, (node, thing) in enumerate(way):
+        if node.parent is None and type(thing) is list:
+            continue  # a root that stands for many: the first object is the beginning
+        is_last = index == len(way) - 1
+        if parent is not None and not is_last and _is_transparent(parent, thing):
+            between = thing
+            continue
+        yield Link(_edge(node, parent, between, thing), thing)
+        parent, between = thing, None
+
+
+def _edge(node: Node, parent: Any, between: Any, thing: Any) -> str:  # noqa: ANN401
+    if node.parent is None or parent is None:
+        return ""
+    if type(parent) is functools._lru_cache_wrapper and type(thing) is dict:  # noqa: SLF001
+        return ".cache"
+    if type(between) is dict:
+        # Some classes of C++ have attributes, but no `__dict__` that would tell their names.
+        names = (f".{name}" for name, part in [*between.items()] if part is thing)
+        return next(names, "")
+    found = node.label or edges.label(parent, thing)
+    return found or (edges.ANY_ITEM if isinstance(parent, _CONTAINERS) else "")
+
+
+def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
+    """Whether a reader would not call this an object: a cell, the dictionary of an instance."""
+    if type(thing) is CellType:
+        return True
+    if type(parent) is FunctionType:
+        return thing is parent.__defaults__ or thing is parent.__kwdefaults__
+    if type(thing) is not dict or isinstance(parent, _CONTAINERS) or not thing:
+        return False
+    return edges.label(parent, thing) == "" and all(type(key) is str for key in [*thing])
+
+
+def _heaviest_below(node: Node) -> Node | None:
+    """The part that most of the bytes lie in; None when they are the object's own."""
+    below = node.own_children()
+    heaviest = max(below, key=lambda child: child.bytes_below, default=None)
+    if heaviest is None or node.own_bytes >= heaviest.bytes_below:
+        return None
+    return heaviest

@@ -1,0 +1,107 @@
+"""What an object refers to, as far as it can matter; asked for many objects of one type at once.
+
+The collector knows nearly all references. Some it does not see (the owner of an array's view,
+the values of a `threading.local`), and some are too many and never of interest (the code, the
+annotations and the globals of every function of a framework).
+"""
+
+import gc
+import sys
+import threading
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+from lowwater.census.sizes import derives, loaded_type
+
+# Numbers are never told apart: a list of ten million would need a set of ten million names.
+NUMBERS = frozenset({int, float, bool, complex, type(None), type(NotImplemented), type(...)})
+# These refer to nothing, or to code only.
+LEAVES = NUMBERS | {
+    str, bytes, bytearray, range, slice, CodeType, ModuleType, property, staticmethod,
+    classmethod, BuiltinFunctionType, ClassMethodDescriptorType, GetSetDescriptorType,
+    MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType,
+}  # fmt: skip
+# Containers that can grow, and whose length is asked of no code of the program.
+OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
+# Objects that are asked in one call; the list that comes back is garbage a moment later.
+_MOST_AT_ONCE = 50_000
+
+_class_attributes = type.__dict__["__dict__"].__get__
+
+
+class References:
+    """Gives the referents of objects, type by type; knows only libraries that are loaded."""
+
+    def __init__(self, is_users: Callable[[Any], bool]) -> None:
+        """`is_users` tells a function or a class of the program from a library's."""
+        self._is_users = is_users
+        self._array_type = loaded_type("numpy", "ndarray")
+
+    def of(self, kind: type, objects: list[Any]) -> Iterator[list[Any]]:
+        """All that these objects of one type refer to, in lists of a bearable length."""
+        if kind is FunctionType:
+            yield [*self._of_functions(objects)]
+        elif derives(kind, type):
+            yield [*self._of_classes(objects)]
+        else:
+            for start in range(0, len(objects), _MOST_AT_ONCE):
+                yield gc.get_referents(*objects[start : start + _MOST_AT_ONCE])
+            yield from self._hidden(kind, objects)
+
+    def _hidden(self, kind: type, objects: list[Any]) -> Iterator[list[Any]]:
+        if derives(kind, self._array_type):
+            yield [*_hidden_in_arrays(objects)]
+        elif derives(kind, threading.local):
+            yield [*thread_locals(objects)]
+
+    def _of_functions(self, functions: Iterable[FunctionType]) -> Iterator[Any]:
+        for function in functions:
+            if function.__closure__:
+                yield from function.__closure__
+            if self._is_users(function):
+                yield function.__defaults__
+                yield function.__kwdefaults__
+                yield function.__dict__
+
+    def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
+        for kind in classes:
+            yield from _class_attributes(kind).values()
+
+
+def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:
+    """The owner of a view, and the objects in an array of objects."""
+    ndarray = sys.modules["numpy"].ndarray
+    for array in arrays:
+        base = ndarray.base.__get__(array)
+        if base is not None:
+            yield base
+        elif ndarray.dtype.__get__(array).hasobject:
+            yield from ndarray.ravel(array).tolist()
+
+
+def thread_locals(things: Iterable[Any]) -> Iterator[Any]:
+    """The values that this thread sees, where looking does not run the user's `__init__`."""
+    known = _used_by_this_thread()
+    for local in things:
+        if f"thread.local.{id(local):#x}" in known:
+            yield threading.local.__getattribute__(local, "__dict__")
+
+
+def _used_by_this_thread() -> Any:  # noqa: ANN401 - CPython's own dictionary of this thread
+    import ctypes
+
+    get = ctypes.pythonapi.PyThreadState_GetDict
+    get.restype = ctypes.c_void_p  # borrowed: as a `py_object` it would be released once too often
+    return ctypes.cast(get(), ctypes.py_object).value

@@ -1,0 +1,139 @@
+"""How many bytes an object really holds; no code of the user's is run to find out.
+
+A TensorFlow tensor of 4 MB tells `sys.getsizeof` 184 bytes, and a view of an array tells the
+bytes of its owner once more. So the types that matter have a function of their own.
+"""
+
+import mmap
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+Size = Callable[[Any], int]
+# A buffer's address and its bytes: two objects may share one buffer, and it counts once.
+Buffer = Callable[[Any], tuple[int, int]]
+
+_BUILT_IN = frozenset({str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset})
+
+
+class Sizes:
+    """The size function of each type, found once; knows only libraries that are loaded."""
+
+    def __init__(self) -> None:
+        """Look at which libraries the program has imported by now."""
+        self._sizes: dict[type, Size] = {}
+        self._buffers: set[int] = set()
+        self._special: list[tuple[type, Buffer]] = [
+            (kind, buffer)
+            for module, name, buffer in _BUFFERS
+            if (kind := loaded_type(module, name)) is not None
+        ]
+
+    def total(self, kind: type, objects: Iterable[Any]) -> int:
+        """The bytes of many objects of one type."""
+        return sum(map(self.of(kind), objects))
+
+    def of(self, kind: type) -> Size:
+        """The function that measures instances of this type."""
+        size = self._sizes.get(kind)
+        if size is None:
+            size = self._sizes[kind] = self._find(kind)
+        return size
+
+    def _find(self, kind: type) -> Size:
+        if kind in _BUILT_IN:
+            return sys.getsizeof
+        for base, buffer in self._special:
+            if derives(kind, base):
+                return self._once_per_buffer(buffer, kind.__basicsize__)
+        return _plain_size(kind)
+
+    def _once_per_buffer(self, buffer: Buffer, header_bytes: int) -> Size:
+        counted = self._buffers
+
+        def size(holder: Any) -> int:  # noqa: ANN401 - any object of a library
+            try:
+                address, count = buffer(holder)
+            except Exception:  # noqa: BLE001 - a deleted variable, a donated array
+                return header_bytes
+            if address in counted:
+                return header_bytes
+            counted.add(address)
+            return header_bytes + count
+
+        return size
+
+
+def _plain_size(kind: type) -> Size:
+    basic = kind.__basicsize__
+    # A class may define `__sizeof__` in Python: that is the user's code, and stays unrun.
+    if isinstance(getattr(kind, "__sizeof__", None), FunctionType):
+        return lambda _: basic
+
+    def size(holder: Any) -> int:  # noqa: ANN401
+        try:
+            return sys.getsizeof(holder)
+        except Exception:  # noqa: BLE001
+            return basic
+
+    return size
+
+
+def derives(kind: type, base: type | None) -> bool:
+    """Whether it is a subclass; `issubclass` would fill the caches of abstract classes."""
+    return base in kind.__mro__
+
+
+def loaded_type(module: str, name: str) -> type | None:
+    """A class of a library, if the program has imported that; we never do."""
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else None
+
+
+def _numpy() -> ModuleType:
+    return sys.modules["numpy"]
+
+
+def _array(array: Any) -> tuple[int, int]:  # noqa: ANN401
+    ndarray = _numpy().ndarray
+    base = ndarray.base.__get__(array)
+    count = ndarray.nbytes.__get__(array)
+    if base is None:
+        return id(array), count
+    # The owner is counted where it is met; a mapped file is not memory of the program.
+    if isinstance(base, ndarray | bytes | bytearray | mmap.mmap):
+        return id(array), 0
+    return ndarray.__array_interface__.__get__(array)["data"][0], count
+
+
+def _tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
+    kind = tensor.dtype
+    if kind.name in {"resource", "variant"}:
+        return id(tensor), 0
+    return id(tensor), tensor._num_elements() * kind.size  # noqa: SLF001 - 0.2 µs, shape: 20
+
+
+def _variable(variable: Any) -> tuple[int, int]:  # noqa: ANN401
+    elements = variable.shape.num_elements()
+    return id(variable.handle), (elements or 0) * variable.dtype.size
+
+
+def _jax_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
+    if array.is_deleted():
+        return id(array), 0
+    return id(array), array.nbytes
+
+
+def _torch_tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
+    storage = tensor.untyped_storage()
+    return storage.data_ptr(), storage.nbytes()
+
+
+_BUFFERS: tuple[tuple[str, str, Buffer], ...] = (
+    ("numpy", "ndarray", _array),
+    ("tensorflow.python.framework.ops", "EagerTensor", _tensor),
+    ("tensorflow.python.ops.resource_variable_ops", "BaseResourceVariable", _variable),
+    ("jax._src.array", "ArrayImpl", _jax_array),
+    ("torch", "Tensor", _torch_tensor),
+)

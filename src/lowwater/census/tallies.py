@@ -1,0 +1,90 @@
+"""Counts what frameworks do beside making objects, and remembers the counts of each census."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lowwater import tallies
+from lowwater.census.describe import code_of, type_name
+from lowwater.census.growth_site import Sources
+from lowwater.model import Tally
+from lowwater.tallies import Row
+
+_FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function"
+_GRAPH = "tensorflow.python.framework.ops.Graph"
+_MOST_ROWS = 100
+# Operations of a graph whose lines are looked up; what grows is at its end.
+_LATEST = 200
+
+
+class Tallies:
+    """The counts of all censuses so far; refers to no object of the program."""
+
+    def __init__(self, sources: Sources) -> None:
+        """`sources` knows the files of the program."""
+        self._sources = sources
+        self._counts: list[Mapping[Row, int]] = []
+
+    @staticmethod
+    def wants(kind: type) -> bool:
+        """Whether the objects of this type are needed for counting."""
+        return type_name(kind) in {_FUNCTION, _GRAPH}
+
+    def take(self, objects: Iterable[Any], counted: Mapping[Row, int]) -> None:
+        """Count for one census: these objects, and what was counted elsewhere."""
+        counts = Counter(counted)
+        for thing in objects:
+            try:
+                counts.update(self._of_object(thing))
+            except Exception:  # noqa: BLE001, S112 - half made, or of another release
+                continue
+        self._counts.append(counts)
+
+    def rows(self) -> list[Tally]:
+        """All that was ever counted, with one count per census; what changed comes first."""
+        rows = {row: None for counts in self._counts for row in counts}
+        told = [
+            Tally(
+                row.kind,
+                row.name,
+                tuple(counts.get(row, 0) for counts in self._counts),
+                row.where,
+                row.about,
+            )
+            for row in rows
+        ]
+        return sorted(told, key=lambda tally: tally.counts[0] - tally.counts[-1])[:_MOST_ROWS]
+
+    def _of_object(self, thing: Any) -> dict[Row, int]:  # noqa: ANN401
+        if type_name(type(thing)) == _FUNCTION:
+            return self._of_function(thing)
+        return self._of_graph(thing)
+
+    def _of_function(self, function: Any) -> dict[Row, int]:  # noqa: ANN401
+        code = code_of(function)
+        if code is None:
+            return {}
+        where = self._sources.decorated_at(code.co_filename, code.co_firstlineno)
+        traces = function.experimental_get_tracing_count()
+        name = code.co_qualname
+        return {
+            Row(tallies.TRACES, name, where): traces,
+            Row(tallies.FUNCTIONS, name, where): 1,
+        }
+
+    def _of_graph(self, graph: Any) -> dict[Row, int]:  # noqa: ANN401
+        """The operations of a v1 graph; the line is the one that added most of the latest."""
+        if not graph.version:
+            return {}
+        latest = graph.get_operations()[-_LATEST:]
+        lines = Counter(self._line_of(operation.traceback) for operation in latest)
+        where = lines.most_common(1)[0][0]
+        return {Row(tallies.OPERATIONS, "Graph", where): graph.version}
+
+    def _line_of(self, traceback: Sequence[Any]) -> str | None:
+        shown = (
+            f"{name}:{entry.lineno}"
+            for entry in reversed(traceback)
+            if (name := self._sources.shown(entry.filename))
+        )
+        return next(shown, None)

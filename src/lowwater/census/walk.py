@@ -1,0 +1,173 @@
+"""Walks over all objects, breadth first, and adds up what lies on the same path.
+
+Objects come and go, paths stay: `__main__` . `agent` → Agent . `memory` → list → tuple → array.
+Objects that are reached in the same way share one node of a tree, so that two walks can be
+compared. An object belongs to the first path that reaches it, and the program's own paths go
+first: what a library holds as well is still the program's.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lowwater.census.edges import named_parts
+from lowwater.census.references import LEAVES, NUMBERS, OPEN, References
+from lowwater.census.sizes import Sizes
+
+# Deeper paths end in the node at this depth; a linked list would make one node per link.
+_DEEPEST = 40
+# Objects of a node that are remembered while the census lasts: enough to tell the rest by.
+_MOST_REMEMBERED = 64
+# More instances of a class than this are data, and their attributes are not told apart.
+_FEW = 32
+# A walk over more objects than this would hold up the program for too long.
+_MOST_OBJECTS = 6_000_000
+_IS_MADE_BY_CLASS_STATEMENT = 1 << 9
+
+
+class Node:
+    """All objects that are reached over the same path."""
+
+    __slots__ = (
+        "bytes_below", "children", "count", "depth", "fan_out", "is_users", "kind", "label",
+        "objects", "own_bytes", "parent",
+    )  # fmt: skip
+
+    def __init__(
+        self, label: str, kind: type, parent: "Node | None" = None, *, is_users: bool = False
+    ) -> None:
+        """Begin with no objects; without a `label` the type alone tells the way."""
+        self.label = label
+        self.kind = kind
+        self.parent = parent
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.is_users: bool = parent.is_users if parent else is_users
+        self.children: dict[tuple[str, type], Node] = {}
+        self.count = 0
+        self.fan_out = 0
+        self.own_bytes = 0
+        self.bytes_below = 0
+        self.objects: list[Any] = []
+
+    def child(self, kind: type, label: str = "") -> "Node":
+        """The node for objects of this type below; a class that recurs on the path is folded."""
+        known = self.children.get((label, kind))
+        if known is None:
+            known = None if label else self._above(kind)
+            known = self.children[label, kind] = known or Node(label, kind, self)
+        return known
+
+    def _above(self, kind: type) -> "Node | None":
+        if self.depth >= _DEEPEST:
+            return self if self.kind is kind else None
+        if not kind.__flags__ & _IS_MADE_BY_CLASS_STATEMENT:
+            return None  # a list in a list is not the same list
+        # A node with a name stands for the one object that the program calls so.
+        alike = (node for node in self.path_up() if node.kind is kind and not node.label)
+        return next(alike, None)
+
+    def path_up(self) -> Iterator["Node"]:
+        """This node, the one above, and so on up to the root."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def own_children(self) -> list["Node"]:
+        """The nodes right below, without those that were folded into one above."""
+        return [node for node in self.children.values() if node.parent is self]
+
+    def sum_up(self) -> int:
+        """Add up the bytes of this node and of all below."""
+        self.bytes_below = self.own_bytes + sum(node.sum_up() for node in self.own_children())
+        return self.bytes_below
+
+    def forget(self) -> None:
+        """Let go of all objects and break the cycles: nothing stays when a census is over."""
+        below = self.own_children()
+        self.objects, self.children = [], {}
+        for node in below:
+            node.forget()
+            node.parent = None
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk: what was seen, and what still has to be followed."""
+
+    sizes: Sizes
+    references: References
+    is_ours: Callable[[type], bool]
+    is_users_class: Callable[[type], bool]
+    wanted: Callable[[type], bool]
+    found: list[Any] = field(default_factory=list)
+    seen: set[int] = field(default_factory=set)
+    is_complete: bool = True
+    _pending: deque[tuple[Node, list[Any]]] = field(default_factory=deque)
+
+    def leave_out(self, things: Iterable[Any]) -> None:
+        """Do not follow these, from wherever they are reached."""
+        self.seen.update(map(id, things))
+
+    def readmit(self, things: Iterable[Any]) -> None:
+        """Follow these after all, from now on."""
+        self.seen.difference_update(map(id, things))
+
+    def enter(self, node: Node, label: str, thing: Any) -> None:  # noqa: ANN401
+        """Start at an object that a root names."""
+        kind = type(thing)
+        if kind in NUMBERS or id(thing) in self.seen or self.is_ours(kind):
+            return
+        self.seen.add(id(thing))
+        self._found(node.child(kind, label), [thing])
+
+    def enter_all(self, node: Node, things: Iterable[Any]) -> None:
+        """Start at many objects that a root holds, or go on to them."""
+        seen, groups = self.seen, dict[type, list[Any]]()
+        for thing in things:
+            kind = type(thing)
+            # A list of ten million numbers would need a set of ten million names.
+            if kind in NUMBERS:
+                continue
+            identity = id(thing)
+            if identity not in seen:
+                seen.add(identity)
+                try:
+                    groups[kind].append(thing)
+                except KeyError:
+                    groups[kind] = [thing]
+        for kind, alike in groups.items():
+            if not self.is_ours(kind):
+                self._found(node.child(kind), alike)
+
+    def run(self) -> None:
+        """Follow everything that was entered."""
+        while self._pending:
+            if len(self.seen) > _MOST_OBJECTS:
+                self.is_complete = False
+                self._pending.clear()
+                return
+            self._follow(*self._pending.popleft())
+
+    def _follow(self, node: Node, objects: list[Any]) -> None:
+        if node.is_users and node.count <= _FEW:
+            for thing in objects:
+                for label, part in named_parts(thing, self.is_users_class):
+                    self.enter(node, label, part)
+        for referents in self.references.of(node.kind, objects):
+            self.enter_all(node, referents)
+
+    def _found(self, node: Node, things: list[Any]) -> None:
+        kind = node.kind
+        node.count += len(things)
+        node.own_bytes += self.sizes.total(kind, things)
+        if kind in OPEN:
+            node.fan_out += sum(map(len, things))
+        room = _MOST_REMEMBERED - len(node.objects)
+        if room > 0:
+            node.objects += things[:room]
+        if self.wanted(kind):
+            self.found += things
+        if kind not in LEAVES:
+            self._pending.append((node, things))

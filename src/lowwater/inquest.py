@@ -1,0 +1,91 @@
+"""What a census needs to know of the program, and the census itself, loaded when it is due."""
+
+import gc
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from lowwater import tallies
+from lowwater.instrumentation.calls import Calls
+from lowwater.instrumentation.lifecycles import Lives
+from lowwater.model import Tally
+from lowwater.recording.records import Held, Record, Tallied
+from lowwater.tallies import Row
+
+if TYPE_CHECKING:
+    from lowwater.census.census import CensusTaker
+    from lowwater.census.growth_site import Sources
+    from lowwater.census.tallies import Tallies
+
+_OPTIMIZER = "optimizer"
+
+
+class UserFile(NamedTuple):
+    """A file of the program as it was when it was loaded, and how reports call it."""
+
+    source: bytes
+    shown: str
+
+
+@dataclass(slots=True)
+class Inquest:
+    """Called when a rise deserves a look at all objects; until then it costs nothing."""
+
+    files: dict[str, UserFile]
+    calls: Calls
+    lives: Mapping[str, Lives]
+    _taker: "CensusTaker | None" = None
+    _tallies: "Tallies | None" = None
+    _sources: "Sources | None" = None
+    _known_files: set[str] = field(default_factory=set)
+
+    def __call__(self, in_use_bytes: int) -> tuple[int, Sequence[Record]]:
+        """Take a census; answers how many objects there were, and the records of what it found."""
+        taker, counted = self._ready()
+        counts = self._counts()
+        seen = taker.take(
+            in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants
+        )
+        return seen.objects, (Held([*seen.holders]), Tallied(counted.rows()))
+
+    def last_words(self) -> Sequence[Record]:
+        """What was counted, at the end of a run that needed no census."""
+        if self._tallies is not None:
+            return ()
+        rows = self._counts().items()
+        return [Tallied([Tally(*row[:2], (count,), *row[2:]) for row, count in rows])]
+
+    def _ready(self) -> "tuple[CensusTaker, Tallies]":
+        from lowwater.census.census import CensusTaker
+        from lowwater.census.growth_site import Sources
+        from lowwater.census.tallies import Tallies
+
+        if self._taker is None or self._tallies is None or self._sources is None:
+            self._sources = Sources()
+            self._taker, self._tallies = CensusTaker(self._sources), Tallies(self._sources)
+        for filename in self.files.keys() - self._known_files:
+            self._sources.add(filename, *self.files[filename])
+            self._known_files.add(filename)
+        return self._taker, self._tallies
+
+    def _counts(self) -> Counter[Row]:
+        """What was counted while the program ran."""
+        counts: Counter[Row] = Counter()
+        for site, count in self.calls.counts.items():
+            kind = tallies.OPTIMIZERS if site.name == _OPTIMIZER else tallies.CALLS
+            counts[Row(kind, site.name, self._line(site.filename, site.line))] += count
+        for site, shapes in self.calls.shapes.items():
+            counts[Row(tallies.SHAPES, site.name, self._line(site.filename, site.line))] += len(
+                shapes
+            )
+        for kind, lives in self.lives.items():
+            for (name, made_at, about), count in lives.by_label().items():
+                where = self._line(*made_at) if made_at else None
+                counts[Row(kind, name, where, about)] += count
+        counts[Row(tallies.COLLECTOR, "enabled")] = int(gc.isenabled())
+        counts[Row(tallies.COLLECTOR, "frozen")] = gc.get_freeze_count()
+        return counts
+
+    def _line(self, filename: str, line: int) -> str:
+        return f"{self.files[filename].shown}:{line}"

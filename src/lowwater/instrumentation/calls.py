@@ -1,0 +1,103 @@
+"""Counts the calls of a framework's functions by the line of the program that makes them."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+from lowwater.instrumentation._placement import Placement, innermost
+
+# More shapes of one call than this say nothing new.
+_MOST_SHAPES = 4096
+# The methods of `tf.data` that keep data, or Python functions.
+_PIPELINE = ("cache", "shuffle", "from_generator")
+
+
+class Site(NamedTuple):
+    """What is called, and the line that calls it."""
+
+    name: str
+    filename: str
+    line: int
+
+
+class Calls:
+    """All calls so far; refers to files and lines, never to an object of the program."""
+
+    def __init__(self, is_users: Callable[[str], bool]) -> None:
+        """`is_users` tells the program's own files from those of libraries."""
+        self._is_users = is_users
+        self.counts: Counter[Site] = Counter()
+        self.shapes: dict[Site, set[int]] = {}
+
+    def counter(self, name: str, also: Callable[[], object] | None = None) -> Callable[[], None]:
+        """A callable to be placed at the start of a function; `also` is called after it."""
+
+        def called() -> None:
+            self._count(name)
+            if also is not None:
+                also()
+
+        return called
+
+    def counter_of_shapes(self, name: str, also: Callable[[], object]) -> Callable[[Any], None]:
+        """The same for a function that is given data: how many different shapes it has seen."""
+
+        def called(data: Any) -> None:  # noqa: ANN401 - an array, a data set, a generator …
+            site = self._count(name)
+            if site is not None:
+                self._note_shape(site, data)
+            also()
+
+        return called
+
+    def where(self) -> tuple[str, int] | None:
+        """The innermost line of the program on the stack of this thread."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - `inspect` takes milliseconds
+        while frame is not None:
+            filename = frame.f_code.co_filename
+            if self._is_users(filename):
+                return filename, frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def _count(self, name: str) -> Site | None:
+        where = self.where()
+        if where is None:
+            return None
+        site = Site(name, *where)
+        self.counts[site] += 1
+        return site
+
+    def _note_shape(self, site: Site, data: Any) -> None:  # noqa: ANN401
+        shape = _shape_of(data)
+        if shape is not None:
+            shapes = self.shapes.setdefault(site, set())
+            if len(shapes) < _MOST_SHAPES:
+                shapes.add(hash(shape))
+
+
+def _shape_of(data: Any) -> tuple[int, ...] | None:  # noqa: ANN401
+    try:
+        # Not `getattr(data, …)`: an attribute of the user's own class may do anything.
+        kind = type(data)
+        if kind.__module__.partition(".")[0] in {"numpy", "tensorflow", "jaxlib", "torch"}:
+            return tuple(data.shape)
+    except Exception:  # noqa: BLE001 - a tensor of unknown rank
+        return None
+    return None
+
+
+def pipeline_placements(dataset_ops: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """The methods of `tf.data.Dataset` that a census wants to know about."""
+    for name in _PIPELINE:
+        method = innermost(getattr(dataset_ops.DatasetV2, name))
+        yield Placement(method, calls.counter(name), "start")
+
+
+def optimizer_placements(keras: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Optimizers that are made, and models that are compiled."""
+    yield Placement(innermost(keras.Model.compile), calls.counter("compile"), "start")
+    optimizer = keras.optimizers.Optimizer
+    yield Placement(innermost(optimizer.__init__), calls.counter("optimizer"), "start")

@@ -1,0 +1,39 @@
+"""Names of what a census tallies beside objects: what frameworks do, and at which line.
+
+A tally has a kind (below), a name, the user's line and one count per census.
+"""
+
+from typing import Final, NamedTuple
+
+# How often a `tf.function` was traced, over all live ones with the same definition.
+# name: the function; where: its definition, decorators included.
+TRACES: Final = "trace"
+# How many such `tf.function` objects live. name and where as above.
+FUNCTIONS: Final = "function"
+# Models, sessions and data sets that live (sessions: are open).
+# name: the class (`Sequential`, `CacheDataset`); where: the user's line that made them;
+# about, for data sets: `endless` where its input never ends, `in a file` for a cache in one.
+MODELS: Final = "model"
+SESSIONS: Final = "session"
+DATASETS: Final = "dataset"
+# Optimizers that were made so far. name: the class; where: the user's line.
+OPTIMIZERS: Final = "optimizer"
+# Operations in the v1 graphs that live. where: the line that added the latest.
+OPERATIONS: Final = "operation"
+# Calls of `fit`, `predict`, `compile`, `clear_session` … so far. name: the method; where: the line.
+CALLS: Final = "call"
+# Different shapes that such calls were given so far. name: the method; where: the line.
+SHAPES: Final = "shape"
+# Entries of TensorFlow's gradient registry.
+GRADIENTS: Final = "gradient"
+# The collector: 1 for name `enabled` while it is on; name `frozen`: objects out of its reach.
+COLLECTOR: Final = "collector"
+
+
+class Row(NamedTuple):
+    """What is counted."""
+
+    kind: str
+    name: str
+    where: str | None = None
+    about: str = ""

@@ -1,0 +1,233 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lowwater import tallies
+from lowwater.causes import CAUSES, find_causes
+from lowwater.causes._attribution import attribute
+from lowwater.model import Holder, Kind, Step, Tally
+from lowwater.testing import a_holder, a_model, a_module, a_step, a_tally, an_array, an_evidence
+
+
+def a_list(name, mib, added_at=None):
+    edge = f".{name}"
+    return a_holder(
+        a_module(), a_step(edge, "list"), an_array(), grows=edge, mib=mib, added_at=added_at
+    )
+
+
+def shares(*seen, **facts):
+    return [(found.holder, found.share) for found in find_causes(an_evidence(*seen, **facts))]
+
+
+def test_two_causes_at_once_are_both_found_with_their_shares():
+    assert shares(a_list("small", 1), a_list("large", 3), mib=4) == [
+        ("large", 0.75),
+        ("small", 0.25),
+    ]
+
+
+def test_bytes_per_unit_are_the_share_of_the_verdicts_growth():
+    [finding] = find_causes(an_evidence(a_list("seen", 3.4), mib=4))
+
+    assert finding.bytes_per_unit == round(0.85 * (4 << 20))
+
+
+def test_growth_of_unknown_pace_has_shares_but_no_bytes():
+    evidence = an_evidence(a_list("seen", 4), mib=4)
+    verdict = replace(evidence.verdict, growth_bytes_per_unit=None)
+
+    [finding] = find_causes(replace(evidence, verdict=verdict))
+
+    assert (finding.share, finding.bytes_per_unit) == (1.0, None)
+
+
+def test_holders_at_one_line_are_one_finding():
+    assert shares(a_list("a", 3, "train.py:9"), a_list("b", 1, "train.py:9"), mib=4) == [("a", 1.0)]
+
+
+def test_holders_at_two_lines_are_two_findings():
+    both = shares(a_list("a", 3, "train.py:9"), a_list("a", 1, "train.py:12"), mib=4)
+
+    assert both == [("a", 0.75), ("a", 0.25)]
+
+
+def test_tiny_shares_are_dropped():
+    assert shares(a_list("large", 3.9), a_list("tiny", 0.1), mib=4) == [("large", 0.975)]
+
+
+def test_tiny_share_is_told_if_it_is_all_there_is():
+    seen = a_list("tiny", 0.1)
+    evidence = an_evidence(seen, mib=4)
+    nobody_else = tuple(cause for cause in CAUSES if cause.code == "LW102")
+
+    [finding] = attribute(evidence, nobody_else)
+    assert finding.share == 0.025
+
+
+def test_holders_of_more_than_the_growth_share_all_of_it():
+    """Sizes are estimates: their sum may be larger than what the allocator has counted."""
+    assert shares(a_list("a", 6), a_list("b", 2), mib=4) == [("a", 0.75), ("b", 0.25)]
+
+
+def test_path_that_shrank_is_nobodys():
+    shrunk = replace(a_list("shrunk", 4), grown_bytes=-1000)
+
+    assert [found.code for found in find_causes(an_evidence(shrunk))] == ["LW404"]
+
+
+def test_native_rest_goes_to_the_models_and_not_to_the_arrays():
+    models = a_holder(a_module(), a_step(".models", "list"), a_model(), grows=".models", mib=1)
+
+    assert shares(models, a_list("seen", 1), mib=4) == [("models", 0.75), ("seen", 0.25)]
+
+
+def test_native_rest_is_split_in_proportion():
+    first = a_holder(a_module(), a_step(".first", "list"), a_model(), grows=".first", mib=1)
+    second = a_holder(a_module(), a_step(".second", "list"), a_model(), grows=".second", mib=0.25)
+
+    assert shares(first, second, mib=5) == [("first", 0.8), ("second", 0.2)]
+
+
+def test_path_with_hardly_any_bytes_does_not_win_the_native_rest():
+    """A list that mentions the one model again and again has not brought its memory along."""
+    mentions = a_holder(
+        a_module(), a_step(".runs", "list"), a_model(), grows=".runs", mib=0.001, added_at="t.py:3"
+    )
+    endless = a_tally(
+        tallies.DATASETS, "CacheDataset", each=0, where="train.py:12", about="endless"
+    )
+
+    [finding] = find_causes(an_evidence(mentions, endless, mib=4))
+
+    assert finding.code == "LW301"
+
+
+def test_sessions_are_small_objects_and_win_the_native_rest_by_their_number():
+    session = a_step("[*]", "tensorflow.python.client.session.Session")
+    jobs = a_holder(a_module(), a_step(".jobs", "list"), session, grows=".jobs", mib=0.001)
+    opened = a_tally(tallies.SESSIONS, "Session", where="jobs.py:15")
+
+    assert shares(jobs, opened, mib=4) == [("jobs", 1.0)]
+
+
+def test_small_rest_is_the_error_of_our_sums():
+    models = a_tally(tallies.MODELS, "Sequential", where="train.py:3")
+
+    assert shares(a_list("seen", 3.9), models, mib=4) == [("seen", 0.975)]
+
+
+def test_what_a_library_holds_and_nobody_knows_is_part_of_the_rest():
+    table = a_holder(
+        a_module("tensorflow.x"),
+        a_step("._table", "dict"),
+        an_array(),
+        grows="._table",
+        is_users=False,
+        mib=3,
+    )
+    opened = a_tally(tallies.SESSIONS, "Session", where="jobs.py:15")
+
+    [finding] = find_causes(an_evidence(table, opened, mib=4))
+
+    assert (finding.code, finding.share) == ("LW204", 1.0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.LEAK])
+def test_verdict_that_is_no_leak_accuses_nobody(kind):
+    findings = find_causes(an_evidence(a_list("seen", 4), kind=kind))
+
+    assert all(found.share is None and found.holder != "seen" for found in findings)
+
+
+def test_one_census_proves_nothing():
+    evidence = an_evidence(a_list("seen", 4), censuses_at=(4,))
+
+    assert find_causes(evidence) == ()
+
+
+def test_leak_that_was_never_looked_at_has_no_findings():
+    assert find_causes(an_evidence(censuses_at=())) == ()
+
+
+def test_growth_that_was_over_before_the_censuses_has_no_findings():
+    assert find_causes(an_evidence(mib=0)) == ()
+
+
+def test_censuses_of_another_unit_know_the_pace_by_its_round_trips():
+    evidence = an_evidence(a_list("seen", 4), unit="iteration")
+    other = tuple(
+        replace(census, unit_id=7, ordinals=(-1, census.ordinal // 2))
+        for census in evidence.censuses
+    )
+
+    [finding] = find_causes(replace(evidence, censuses=other))
+
+    assert finding.message == (
+        "`seen` grows by about 2 float32 arrays (4096, 256) every iteration."
+    ), "it may have done a good part of a third iteration"
+
+
+def test_growth_of_unknown_pace_is_told_without_one():
+    evidence = an_evidence(a_list("seen", 4))
+    other = tuple(replace(census, unit_id=7) for census in evidence.censuses)
+
+    [finding] = find_causes(replace(evidence, censuses=other))
+
+    assert finding.message == "`seen` grew by 4 float32 arrays (4096, 256) while it was watched."
+
+
+def test_holder_without_a_shape_is_left_out():
+    shapeless = replace(a_list("seen", 4), container=7)
+
+    assert [found.code for found in find_causes(an_evidence(shapeless))] == ["LW404"]
+
+
+EDGES = ["", ".saved", "[*]", "['x']", "local x", "closure x", "default x", ".__dict__", "key"]
+TYPES = [
+    *("module", "frame", "list", "dict", "cell", "tuple", "function", "traceback", "generator"),
+    *("type", "ValueError", "numpy.ndarray", "__main__.Thing", "functools._lru_cache_wrapper"),
+    "functools.partial",
+    "keras.src.callbacks.callback.Callback",
+    "keras.src.callbacks.history.History",
+    "keras.src.models.model.Model",
+    "tensorflow.python.framework.ops.Graph",
+    "tensorflow.python.framework.func_graph.FuncGraph",
+    "tensorflow.python.framework.registry.Registry",
+    "tensorflow.python.client.session.Session",
+    "tensorflow.python.eager.backprop.GradientTape",
+    "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function",
+]
+LINES = st.sampled_from([None, "train.py:3", "train.py:9"])
+STEPS = st.builds(
+    Step,
+    st.sampled_from(EDGES),
+    st.sampled_from(TYPES),
+    st.just(()),
+    st.sampled_from(["", "float32 (2, 2)", "f()", "__main__"]),
+    LINES,
+)
+COUNTS = st.tuples(*[st.integers(0, 1 << 40)] * 3)
+HOLDERS = st.builds(
+    Holder,
+    st.lists(STEPS, min_size=1, max_size=12).map(tuple),
+    st.integers(0, 11),
+    COUNTS,
+    COUNTS,
+    st.integers(-(1 << 20), 1 << 40),
+    is_users=st.booleans(),
+)
+KINDS = [value for name, value in vars(tallies).items() if name.isupper()]
+NAMES = st.sampled_from(["fit", "compile", "clear_session", "Model", "CacheDataset", "frozen"])
+TALLIES = st.builds(Tally, st.sampled_from(KINDS), NAMES, COUNTS, LINES)
+
+
+@given(st.lists(HOLDERS, max_size=4), st.lists(TALLIES, max_size=8), st.sampled_from(Kind))
+def test_whatever_was_seen_shares_never_exceed_the_growth(holders, counted, kind):
+    findings = find_causes(an_evidence(*holders, *counted, kind=kind))
+
+    assert sum(found.share or 0 for found in findings) <= 1.001
+    assert all(len(found.trace) <= 8 for found in findings)
+    assert all(found.message.endswith(".") and "``" not in found.message for found in findings)

@@ -1,0 +1,100 @@
+from lowwater.causes import find_causes
+from lowwater.testing import a_holder, a_module, a_running_call, a_step, an_array, an_evidence
+
+
+def test_list_of_the_main_program_is_found():
+    held = a_holder(
+        a_module(), a_step(".seen", "list"), an_array(), grows=".seen", added_at="train.py:9"
+    )
+
+    [finding] = find_causes(an_evidence(held, unit="iteration", where="train.py:7"))
+
+    assert finding.code == "LW102"
+    assert finding.message == "`seen` grows by one float32 array (4096, 256) every iteration."
+    assert finding.where == "train.py:9"
+    assert finding.fix == (
+        "Keep what you need of each item, such as `float(loss)`; "
+        "or let old items go: `collections.deque(maxlen=1000)`."
+    )
+
+
+def test_replay_memory_tells_what_is_heavy_in_its_items():
+    held = a_holder(
+        a_module(),
+        a_step(".agent", "__main__.Agent", where="rl.py:5"),
+        a_step(".memory", "collections.deque"),
+        a_step("[*]", "tuple"),
+        an_array("[0]", "uint8 (84, 84)"),
+        grows=".memory",
+        items=250,
+        added_at="rl.py:16",
+    )
+
+    [finding] = find_causes(an_evidence(held, unit="episode"))
+
+    assert finding.message == (
+        "`Agent.memory` grows by 250 tuples every episode; most of each is an uint8 array (84, 84)."
+    )
+    assert finding.fix == "Give it a length: `collections.deque(maxlen=1000)`."
+
+
+def test_list_in_a_dict_is_named_by_its_key():
+    held = a_holder(
+        a_running_call("main", "train.py:40"),
+        a_step("local logs", "collections.defaultdict"),
+        a_step("['loss']", "list"),
+        a_step("[*]", "tensorflow.python.framework.ops.EagerTensor", about="float32 ()"),
+        grows="['loss']",
+        items=24,
+    )
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert finding.holder == "logs['loss']"
+    assert finding.message == "`logs['loss']` grows by 24 float32 tensors () every epoch."
+
+
+def test_attribute_of_a_class_and_of_another_module_are_named_by_them():
+    shared = a_holder(
+        a_module("store"),
+        a_step(".Store", "type", about="store.Store", where="store.py:3"),
+        a_step(".rows", "list"),
+        an_array(),
+        grows=".rows",
+    )
+    variable = a_holder(a_module("pkg.store"), a_step(".rows", "list"), an_array(), grows=".rows")
+
+    assert find_causes(an_evidence(shared))[0].holder == "Store.rows"
+    assert find_causes(an_evidence(variable))[0].holder == "store.rows"
+
+
+def test_one_item_in_many_rounds_is_told_as_such():
+    held = a_holder(
+        a_module(), a_step(".kept", "list"), an_array(), grows=".kept", items=0.5, mib=4
+    )
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert finding.message == "`kept` grows by one float32 array (4096, 256) every 2 epochs."
+
+
+def test_container_that_is_replaced_by_a_larger_one_is_told_in_bytes():
+    held = a_holder(a_module(), a_step(".joined", "numpy.ndarray"), grows=".joined", items=0, mib=4)
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert finding.message == "`joined` grows by 4.0 MiB every epoch."
+
+
+def test_list_of_a_library_is_not_the_programs():
+    held = a_holder(
+        a_module("tensorflow.python.util"),
+        a_step("._seen", "dict"),
+        an_array(),
+        grows="._seen",
+        is_users=False,
+    )
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert finding.code == "LW404"

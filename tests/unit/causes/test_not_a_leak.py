@@ -1,0 +1,85 @@
+"""LW401 to LW403 and LW405: what explains a run that does not leak."""
+
+import pytest
+
+from lowwater.causes import find_causes
+from lowwater.model import Kind, Ledger, LedgerRow
+from lowwater.testing import an_evidence
+
+MIB = 1 << 20
+
+
+def a_ledger(name, *mib):
+    return Ledger((LedgerRow("any", name, tuple(one * MIB for one in mib)),))
+
+
+def test_reserved_memory_is_told_with_who_keeps_it():
+    ledger = a_ledger("malloc, free but kept", 0, 100, 208)
+
+    [finding] = find_causes(an_evidence(kind=Kind.RESERVED, ledger=ledger))
+
+    assert finding.code == "LW401"
+    assert finding.message == "208.0 MiB are free inside malloc, kept for the next tensors."
+    assert finding.share is None
+
+
+def test_reserved_memory_of_the_pool_is_told_apart():
+    ledger = a_ledger("TensorFlow pool, free for reuse", 0, 206)
+
+    [finding] = find_causes(an_evidence(kind=Kind.RESERVED, ledger=ledger))
+
+    assert finding.message == (
+        "206.0 MiB are free inside TensorFlow's pool, kept for the next tensors."
+    )
+
+
+def test_reserved_memory_without_a_number_is_told_without_one():
+    [finding] = find_causes(an_evidence(kind=Kind.RESERVED))
+
+    assert finding.message == "The allocator keeps freed memory for reuse; nothing holds it."
+
+
+def test_fragmented_heap_is_explained():
+    ledger = a_ledger("malloc, free but kept", 10, 80)
+
+    [finding] = find_causes(an_evidence(kind=Kind.FRAGMENTED, ledger=ledger))
+
+    assert finding.code == "LW402"
+    assert finding.message == (
+        "80.0 MiB of freed memory are stuck in malloc's heap, between objects that live on."
+    )
+
+
+def test_mapped_files_are_explained():
+    ledger = a_ledger("resident, mapped files", 300, 300, 340, 380, 420)
+
+    [finding] = find_causes(an_evidence(kind=Kind.FLAT, ledger=ledger))
+
+    assert finding.code == "LW403"
+    assert finding.message == (
+        "120.0 MiB more pages of mapped files are resident; the kernel can drop them."
+    )
+
+
+def test_libraries_that_load_at_the_start_are_no_news():
+    ledger = a_ledger("resident, mapped files", 100, 400, 400, 402, 404)
+
+    assert not find_causes(an_evidence(kind=Kind.FLAT, ledger=ledger))
+
+
+def test_greedy_gpu_is_told_only_where_it_is_known():
+    greedy = an_evidence(kind=Kind.FLAT, environment={"gpu_memory_growth": "off"})
+    unknown = an_evidence(kind=Kind.FLAT, environment={"tensorflow": "2.21.0"})
+
+    [finding] = find_causes(greedy)
+
+    assert finding.code == "LW405"
+    assert finding.message == (
+        "TensorFlow reserved the whole GPU at its start, whatever the program uses of it."
+    )
+    assert not find_causes(unknown)
+
+
+@pytest.mark.parametrize("kind", [Kind.FLAT, Kind.INCONCLUSIVE, Kind.WARM_UP, Kind.CACHE])
+def test_run_in_which_nothing_happened_has_no_findings(kind):
+    assert not find_causes(an_evidence(kind=kind))

@@ -1,0 +1,139 @@
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lowwater.causes import CAUSES
+from lowwater.cli import COMMANDS, cli
+
+
+def explain(*arguments):
+    return CliRunner().invoke(cli, ["explain", *arguments])
+
+
+def test_explain_is_a_command():
+    assert "explain" in COMMANDS
+
+
+def test_page_is_the_documentation_of_the_cause():
+    result = explain("LW103")
+
+    assert result.exit_code == 0
+    assert (
+        result.output
+        == """\
+LW103 history-keeps-model
+Kept `History` objects keep whole models alive.
+
+`fit` returns a `History`, which looks like a table of numbers. It is a
+callback, though, and every callback has an attribute `model`: who keeps the
+object keeps the model, its optimizer and its graphs. The numbers alone are in
+`history.history`, a plain dict.
+
+Leaks:
+
+    runs = []
+    for fold in range(10):
+        model = build_model()
+        runs.append(model.fit(x, y, epochs=5))
+
+Stays flat:
+
+    runs = []
+    for fold in range(10):
+        model = build_model()
+        runs.append(model.fit(x, y, epochs=5).history)
+
+Fix: Keep the numbers, not the object: `runs.append(history.history)`.
+"""
+    )
+
+
+@pytest.mark.parametrize("name", ["lw103", "history-keeps-model", "History-Keeps-Model"])
+def test_cause_is_found_by_code_and_by_name_in_any_case(name):
+    assert explain(name).output == explain("LW103").output
+
+
+def test_several_causes_are_explained_one_after_the_other():
+    output = explain("LW101", "LW205").output
+
+    assert output.index("LW101 callback-retention") < output.index("LW205 gradient-registry")
+
+
+def test_leak_of_a_library_says_where_it_is_reported():
+    output = " ".join(explain("LW205").output.split())
+
+    assert "A leak of tensorflow (up to 2.21; a fix was merged" in output
+    assert "reported as tensorflow/tensorflow#97697." in output
+
+
+def test_without_a_name_all_causes_are_listed_in_order():
+    lines = explain().output.splitlines()
+
+    codes = [line.split()[0] for line in lines if line.startswith("LW")]
+    assert codes == sorted(cause.code for cause in CAUSES)
+    assert lines[0] == (
+        "LW101  callback-retention      A callback keeps data of every epoch or batch."
+    )
+    assert lines[-1] == "More on one of them: lowwater explain LW101"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("callback-retentoin", "lowwater explain callback-retention"),
+        ("LW20", "lowwater explain LW2"),
+        ("xyz", "lowwater explain, for the list"),
+    ],
+)
+def test_unknown_cause_is_a_usage_error_with_a_way_on(name, advice):
+    error = explain(name).exception
+
+    assert str(error).startswith(f"there is no such cause (received: {name}). Try: {advice}")
+    assert error.exit_code == 2
+
+
+def test_terminal_that_knows_no_unicode_can_read_it():
+    told = subprocess.run(
+        [sys.executable, "-m", "lowwater", "explain", "LW205"],
+        capture_output=True,
+        check=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )
+
+    assert b"`CustomGradient-...`" in told.stdout
+
+
+def pages_of_the_documentation():
+    path = Path(__file__).parents[2] / "docs" / "generate.py"
+    spec = importlib.util.spec_from_file_location("generate", path)
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    return generate
+
+
+def test_pages_of_the_documentation_are_up_to_date():
+    assert pages_of_the_documentation().main(["--check"]) == 0, "run: python docs/generate.py"
+
+
+def test_page_that_is_out_of_date_fails_the_check(tmp_path, capsys):
+    generate = pages_of_the_documentation()
+    generate.FOLDER = tmp_path
+
+    assert generate.main(["--check"]) == 1
+    assert f"{tmp_path / 'LW101.md'} is out of date. Try: python docs/generate.py" in (
+        capsys.readouterr().err
+    )
+
+
+def test_pages_that_nobody_needs_are_removed(tmp_path):
+    generate = pages_of_the_documentation()
+    generate.FOLDER = tmp_path
+    (tmp_path / "LW999.md").write_text("gone")
+
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    assert not (tmp_path / "LW999.md").exists()
