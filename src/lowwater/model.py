@@ -154,7 +154,8 @@ class Holder:
     `steps[container]` is the object that grew; the steps behind it lead to the largest part of
     one of its new items. `counts` and `sizes_bytes` have one value per census: the items, and
     the bytes that are reached through the path. `grown_bytes` is its fair part of the growth
-    between the first and the last census: what several holders reach is split among them.
+    between the first and the last census: what several holders reach is split among them,
+    and then `is_shared`.
     """
 
     steps: tuple[Step, ...]
@@ -164,6 +165,7 @@ class Holder:
     grown_bytes: int
     sites: tuple[GrowthSite, ...] = ()
     is_users: bool = True
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

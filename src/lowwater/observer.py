@@ -218,12 +218,19 @@ class Observer:
         return after_bytes
 
     def _take_census(self, unit_id: int, ordinal: int, held_bytes: int) -> None:
+        """Look at all objects; if that fails once, it is not tried again."""
         assert self.inquire is not None
         start_s = self._clock()
-        objects, found = self.inquire(held_bytes)
+        try:
+            objects, found = self.inquire(held_bytes)
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            self.inquire, objects, found = None, 0, ()
+            self.note(f"the objects could not be looked at: {type(error).__name__}: {error}")
         took_s = self._clock() - start_s
-        self._censuses += 1
         self._census_s += took_s
+        if not objects:
+            return
+        self._censuses += 1
         taken = Counted(
             unit_id,
             ordinal,

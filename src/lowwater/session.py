@@ -32,7 +32,9 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     """Judge a recording."""
     from lowwater.causes import find_causes
     from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
+    from lowwater.verdict.lines import with_lines
 
+    timeline = with_lines(timeline)
     verdict, by_unit = judge(timeline)
     ledger = book(timeline, verdict.unit)
     evidence = Evidence(

@@ -25,6 +25,7 @@ _LEAST_REST = 0.05
 _LEAST_PYTHON_SIDE = 16 << 10
 # What the user can mend stands before a leak of a library that is not clearly larger.
 _LIBRARY_WEIGHT = 0.75
+_SHARED = "Something else holds the same things: they are free when all have let go."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,8 @@ def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
     if claim.holder is None:
         return found
     found = replace(found, trace=draw_trace(claim.holder, evidence))
+    if claim.holder.is_shared:
+        found = replace(found, message=f"{found.message} {_SHARED}")
     if claim.cause.known is not None:
         return found
     return replace(found, fingerprint=fingerprint(claim.cause.code, claim.holder, evidence))

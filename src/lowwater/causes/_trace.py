@@ -133,7 +133,7 @@ def _what(
     name = _titled(step)
     if index == container:
         return f"{_kinds.class_name(step.type)}, {_items(holder, evidence)}"
-    return name + _multiplied(holder) if index == len(steps) - 1 else name
+    return name + _multiplied(holder) if index == container + 1 else name
 
 
 def _titled(step: Step) -> str:
@@ -203,11 +203,17 @@ def _shortened(
 def _without_libraries(steps: tuple[Step, ...], nodes: list[TraceNode]) -> list[TraceNode]:
     """Long stretches inside one library become one node each."""
     kept: list[TraceNode] = []
-    for library, group in groupby(range(len(nodes)), key=lambda i: _kinds.library_of(steps[i])):
+    for library, group in groupby(range(len(nodes)), key=lambda i: _foldable(steps[i])):
         stretch = [nodes[i] for i in group]
         is_long = library is not None and len(stretch) >= _FEWEST_FOLDED
         kept += [_stretch(stretch, f" inside {library}")] if is_long else stretch
     return kept
+
+
+def _foldable(step: Step) -> str | None:
+    """The library whose inner workings this is; a model or a callback says something by itself."""
+    tells = _kinds.is_native_backed(step) or _kinds.is_callback(step) or _kinds.is_sequence(step)
+    return None if tells else _kinds.library_of(step)
 
 
 def _stretch(nodes: list[TraceNode], inside: str) -> TraceNode:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from lowwater.census.co_holders import split_fairly
 from lowwater.census.describe import type_name
 from lowwater.census.growth import Summary, compare, summarise
 from lowwater.census.growth_site import Sources
@@ -65,9 +66,10 @@ class CensusTaker:
         holders: tuple[Holder, ...] = ()
         if self._earlier:
             growth_bytes = max(0, in_use_bytes - self._first_in_use_bytes)
-            suspects = compare(look.roots, self._earlier, growth_bytes)[:_MOST_HOLDERS]
+            suspects, longer = compare(look.roots, self._earlier, growth_bytes)
+            found = split_fairly(suspects, longer, look.references)[:_MOST_HOLDERS]
             tracer = look.tracer(self._earlier[-1])
-            holders = tuple(tracer.holder(suspect) for suspect in suspects)
+            holders = tuple(tracer.holder(suspect) for suspect in found)
         self._earlier.append(summarise(look.roots))
         return Seen(look.objects, holders, look.is_complete)
 
@@ -79,8 +81,8 @@ class _Look:
         self._sources = sources
         self._modules = modules_now(sources.is_users, _OUR_NAME)
         self._users_names = self._modules.users_names
-        self._references = References(self._is_users)
-        self._walk = Walk(Sizes(), self._references, _is_ours, self._is_users, wanted)
+        self.references = References(self._is_users)
+        self._walk = Walk(Sizes(), self.references, _is_ours, self._is_users, wanted)
         self.roots: list[Node] = []
         # TensorFlow's default graph, say: every traced function refers to it.
         self._in_thread_locals = [*_in_thread_locals(self._modules.libraries)]
@@ -115,7 +117,7 @@ class _Look:
             root.sum_up()
 
     def tracer(self, latest: Summary) -> Tracer:
-        return Tracer(self._references, self._sources, self._is_users, latest)
+        return Tracer(self.references, self._sources, self._is_users, latest)
 
     def forget(self) -> None:
         for root in self.roots:
@@ -135,7 +137,8 @@ class _Look:
                 self._enter_frame(frame, is_users=True)
 
     def _enter_running_calls(self) -> None:
-        for frame in self._frames():
+        # The outermost first: `fit` says more to a reader than what runs inside it.
+        for frame in reversed([*self._frames()]):
             if not self._sources.is_users(frame.f_code.co_filename):
                 self._enter_frame(frame, is_users=False)
 

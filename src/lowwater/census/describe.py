@@ -40,6 +40,10 @@ class Lines(Protocol):
         """Where a class is defined, as `train.py:6`."""
         ...
 
+    def called_at(self, filename: str, line: int) -> str:
+        """What a line of the program calls, as `model.fit(…)`."""
+        ...
+
 
 def step(edge: str, thing: Any, lines: Lines) -> Step:  # noqa: ANN401
     """One object of a leak trace."""
@@ -48,7 +52,7 @@ def step(edge: str, thing: Any, lines: Lines) -> Step:  # noqa: ANN401
         edge,
         type_name(kind),
         tuple(type_name(base) for base in kind.__mro__[:_MOST_KINDS] if base is not object),
-        about(thing),
+        about(thing) if kind is not FrameType else about_frame(thing, lines),
         where(thing, lines),
     )
 
@@ -120,14 +124,23 @@ def _where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
     return lines.class_line(filename, defined.__qualname__) if filename else None
 
 
-def line_of_frame(frame: FrameType | None, lines: Lines) -> str | None:
+def line_of_frame(frame: FrameType, lines: Lines) -> str | None:
     """Where a frame stands; for one of a library, where the program has called it."""
-    while frame is not None:
-        shown = lines.shown(frame.f_code.co_filename)
-        if shown:
-            return f"{shown}:{frame.f_lineno}"
+    users = _users_frame(frame, lines)
+    return f"{lines.shown(users.f_code.co_filename)}:{users.f_lineno}" if users else None
+
+
+def about_frame(frame: FrameType, lines: Lines) -> str:
+    """The function that runs; for one of a library, what the program has called."""
+    users = _users_frame(frame, lines)
+    called = lines.called_at(users.f_code.co_filename, users.f_lineno) if users else ""
+    return called if called and users is not frame else f"{frame.f_code.co_qualname}()"
+
+
+def _users_frame(frame: FrameType | None, lines: Lines) -> FrameType | None:
+    while frame is not None and not lines.shown(frame.f_code.co_filename):
         frame = frame.f_back
-    return None
+    return frame
 
 
 def code_of(thing: Any) -> CodeType | None:  # noqa: ANN401

@@ -52,6 +52,7 @@ class Suspect:
     sizes_bytes: tuple[int, ...]
     multiplied: tuple[Node, ...]
     grown_bytes: int
+    is_shared: bool = False
 
 
 @dataclass(slots=True)
@@ -61,6 +62,7 @@ class _Comparison:
     earlier: Sequence[Summary]
     least_bytes: int
     suspects: list[Suspect] = field(default_factory=list)
+    longer: list[Suspect] = field(default_factory=list)
 
     def visit(self, node: Node, keys: Keys) -> None:
         """Find what grew in this node or below."""
@@ -72,6 +74,15 @@ class _Comparison:
             self.suspects.append(_suspect(node, own, multiplied, gain))
         for child in steady:
             self.visit(child, self._keys_below(child, keys))
+
+    def look_for_longer(self, node: Node, keys: Keys) -> None:
+        """Find containers of the program that got longer, whoever holds what is in them."""
+        own = self._series(node, keys)
+        if node.fan_out and _rises(total.fan_out for total in own):
+            self.longer.append(_suspect(node, own, (), 0))
+        if node.depth < _NEAR_THE_ROOT:
+            for child in node.own_children():
+                self.look_for_longer(child, self._keys_below(child, keys))
 
     def keys_of_root(self, root: Node) -> Keys:
         """A root has the same name in every census."""
@@ -121,12 +132,21 @@ class _Comparison:
         return summary.keys.get((id(node.objects[0]), type_name(node.kind)), key)
 
 
-def compare(roots: Sequence[Node], earlier: Sequence[Summary], growth_bytes: int) -> list[Suspect]:
-    """The paths that grew since each of the earlier censuses, those that grew most first."""
+def compare(
+    roots: Sequence[Node], earlier: Sequence[Summary], growth_bytes: int
+) -> tuple[list[Suspect], list[Suspect]]:
+    """The paths that grew since each of the earlier censuses, those that grew most first;
+    and containers that only got longer, with things that were found on another path.
+    """
     comparison = _Comparison(earlier, max(_LEAST_BYTES, round(growth_bytes * _LEAST_SHARE)))
     for root in roots:
         comparison.visit(root, comparison.keys_of_root(root))
-    return sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes)
+    accused = {id(suspect.node) for suspect in comparison.suspects}
+    for root in roots:
+        if root.is_users and accused:
+            comparison.look_for_longer(root, comparison.keys_of_root(root))
+    longer = [one for one in comparison.longer if id(one.node) not in accused]
+    return sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes), longer
 
 
 def summarise(roots: Sequence[Node]) -> Summary:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from lowwater.census._source.additions import Addition, Certainty, Spot
@@ -16,6 +17,7 @@ _MOST_SITES = 3
 _SETTING_UP = frozenset("__init__ __init_subclass__ __new__ __post_init__".split())
 # Inside a class, Python spells `__name` as `_Class__name`.
 _MANGLED = re.compile(r"_[^_]\w*?(__\w+(?<!__))")
+_CALL = re.compile(r"(\w[\w.]*)\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Sources:
         file = self._files.get(filename)
         return file.shown if file else None
 
+    def called_at(self, filename: str, line: int) -> str:
+        """What a line calls first, as `model.fit(…)`; empty where it calls nothing."""
+        file = self._files.get(filename)
+        call = _CALL.search(file.line(line)) if file else None
+        return f"{call[1]}(…)" if call else ""
+
     def decorated_at(self, filename: str, line: int) -> str | None:
         """Where a function begins, its decorators included: the line of its code object."""
         shown = self.shown(filename)
@@ -81,7 +89,7 @@ class Sources:
             key=lambda one: (*one.rank, one.place(files)),
         )
         best = [one for one in useful if one.kind == useful[0].kind]
-        return tuple(_once_each(self._told(best)))[:_MOST_SITES]
+        return tuple(islice(_once_each(self._told(best)), _MOST_SITES))
 
     def _candidates(self, place: Place, filename: str | None) -> Iterator["_Candidate"]:
         names = Names(self._files)
@@ -134,16 +142,18 @@ class _Candidate(NamedTuple):
         return self.addition.receiver.depth - self.held.depth
 
     @property
-    def kind(self) -> tuple[bool, int, Certainty]:
-        """Of all lines, only those of the best kind are told."""
+    def kind(self) -> tuple[bool, bool, int, Certainty]:
+        """Of all lines, only those of the same kind as the best are told."""
         certainty = self.addition.certainty
-        return certainty == Certainty.REBINDS, self.below if self.below >= 0 else 99, certainty
+        return certainty == Certainty.REBINDS, self.below < 0, self.below, certainty
 
     @property
     def rank(self) -> tuple[object, ...]:
         """The best line has the lowest."""
+        is_rebinding, *kind = self.kind
         is_set_up = _is_set_up(self.addition.spot)
-        return *self.kind, self.closeness == FOREIGN, is_set_up, self.held.hops, self.closeness
+        is_foreign = self.closeness == FOREIGN
+        return is_rebinding, is_foreign, *kind, is_set_up, self.held.hops, self.closeness
 
     def place(self, files: list[str | None]) -> tuple[int, int]:
         """The order of lines that are equally good."""
@@ -181,7 +191,11 @@ def _is_set_up(spot: Spot) -> bool:
 
 
 def _once_each(sites: Iterable[GrowthSite]) -> Iterator[GrowthSite]:
-    return iter({(site.where, site.code): site for site in sites}.values())
+    told: set[str] = set()
+    for site in sites:
+        if site.where not in told:
+            told.add(site.where)
+            yield site
 
 
 def _unmangled(place: Place) -> Place:

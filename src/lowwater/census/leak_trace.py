@@ -3,7 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from lowwater.census import edges
 from lowwater.census.describe import code_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
-from lowwater.census.references import References
+from lowwater.census.references import OPEN, References
 from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Node
 from lowwater.model import GrowthSite, Holder
@@ -42,7 +42,7 @@ class Tracer:
     def holder(self, suspect: Suspect) -> Holder:
         """All that is told of one suspect."""
         container = self._container(suspect.node)
-        above = [*self._way_down(suspect.node, container)]
+        above = self._without_library_names([*self._way_down(suspect.node, container)])
         below = [*self._way_to_heavy(suspect, container)]
         steps = [step(link.edge, link.thing, self.sources) for link in (*above, *below)]
         return Holder(
@@ -53,7 +53,15 @@ class Tracer:
             grown_bytes=suspect.grown_bytes,
             sites=self._sites(above),
             is_users=suspect.node.is_users,
+            is_shared=suspect.is_shared,
         )
+
+    def _without_library_names(self, links: list[Link]) -> list[Link]:
+        """What a library calls its variables says nothing to those who use it."""
+        root = links[0].thing
+        if type(root) is FrameType and not self.sources.is_users(root.f_code.co_filename):
+            links[1:2] = [Link("", link.thing) for link in links[1:2]]
+        return links
 
     def _container(self, node: Node) -> Any:  # noqa: ANN401
         """Of several containers on one path, the one that grew most since the last census."""
@@ -84,6 +92,7 @@ class Tracer:
     def _way_to_heavy(self, suspect: Suspect, container: Any) -> Iterator[Link]:  # noqa: ANN401
         """A new item of the container, and on to the part of it that is heaviest."""
         if not suspect.multiplied:
+            yield from self._latest_item(container)
             return
         node, thing, way = suspect.node, container, [(suspect.node, container)]
         child: Node | None = suspect.multiplied[0]
@@ -95,6 +104,17 @@ class Tracer:
             way.append((node, thing))
             child = _heaviest_below(node)
         yield from [*_linked(way)][1:]
+
+    def _latest_item(self, container: Any) -> Iterator[Link]:  # noqa: ANN401
+        """Of a container that shares its items with another, the item that it got last."""
+        if type(container) not in OPEN or not container:
+            return
+        parent, thing = container, self._parts_of(container)[-1]
+        for _ in range(_DEEPEST_BELOW):
+            yield Link(edges.label(parent, thing) or edges.ANY_ITEM, thing)
+            if type(thing) not in _CONTAINERS or not thing:
+                return
+            parent, thing = thing, max(self._parts_of(thing), key=_size)
 
     def _part(self, thing: Any, node: Node, *, is_item: bool) -> Any:  # noqa: ANN401
         """A referent of this object that belongs to the node; of items the latest."""
@@ -113,13 +133,17 @@ class Tracer:
 
     def _sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
         """The lines that add to the container, found by the names that lead to it."""
-        depth = 0
+        depth, key = 0, None
         for parent, link in [*pairwise(above)][::-1]:
             place, filename = self._place(parent.thing, link.edge, depth)
-            found = self.sources.growth_sites(place, filename) if place else ()
-            if found:
-                return found
-            depth += link.edge.startswith("[")
+            if place is not None:
+                found = self.sources.growth_sites(replace(place, key=key), filename)
+                if found:
+                    return found
+            if link.edge.startswith("["):
+                # `logs["losses"]` and `logs["predictions"]` are two containers.
+                key = link.edge[1:-1] if not depth and link.edge != edges.ANY_ITEM else key
+                depth += 1
         return ()
 
     def _place(self, parent: Any, edge: str, depth: int) -> tuple[Place | None, str | None]:  # noqa: ANN401
@@ -154,6 +178,10 @@ def _place_of_variable(
         return Place("default", name, code.co_qualname, depth), code.co_filename
     made_in = code.co_qualname.rpartition(".<locals>.")[0]
     return Place("closure", name, made_in, depth), code.co_filename
+
+
+def _size(thing: Any) -> int:  # noqa: ANN401
+    return Sizes().of(type(thing))(thing)
 
 
 def _linked(way: Sequence[tuple[Node, Any]]) -> Iterator[Link]:

@@ -77,7 +77,8 @@ class References:
 
     def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
         for kind in classes:
-            yield from _class_attributes(kind).values()
+            # A type of C that was never used is not ready, and has no attributes yet.
+            yield from (_class_attributes(kind) or {}).values()
 
 
 def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:

@@ -43,12 +43,12 @@ def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:
     return Modules(tuple(users), tuple(libraries))
 
 
-_namespace: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"].__get__
+_namespace: Callable[[ModuleType], dict[str, Any] | None] = vars(ModuleType)["__dict__"].__get__
 
 
 def namespace(module: ModuleType) -> dict[str, Any]:
     """The names of a module, past whatever a lazy one does when it is asked."""
-    return _namespace(module)
+    return _namespace(module) or {}  # a module may not have been initialised
 
 
 def frames_now(is_ours: Callable[[str], bool]) -> Iterator[FrameType]:

@@ -2,7 +2,15 @@ from dataclasses import replace
 
 from lowwater.causes import find_causes
 from lowwater.model import Status
-from lowwater.testing import a_holder, a_module, a_running_call, a_step, an_array, an_evidence
+from lowwater.testing import (
+    a_holder,
+    a_model,
+    a_module,
+    a_running_call,
+    a_step,
+    an_array,
+    an_evidence,
+)
 
 CALLBACK = "keras.src.callbacks.callback.Callback"
 
@@ -131,6 +139,31 @@ def test_long_way_through_a_library_is_one_node():
     assert finding.trace[1].edge == ".part0"
 
 
+def test_history_and_model_are_shown_though_they_are_a_librarys():
+    held = a_holder(
+        a_module(),
+        a_step(".runs", "list"),
+        a_step("[*]", "keras.src.callbacks.history.History", CALLBACK),
+        a_model(".model"),
+        a_step(".optimizer", "keras.src.optimizers.adam.Adam"),
+        a_step("['_momentums']", "keras.src.utils.tracking.TrackedList"),
+        a_step("[*]", "keras.src.backend.Variable"),
+        a_step("._value", "tensorflow.python.ops.Variable", about="float32 (64, 64)"),
+        grows=".runs",
+    )
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert [f"{node.edge} {node.what}".strip() for node in finding.trace] == [
+        "module __main__",
+        ".runs list, 8 items (+1 per epoch)",
+        "[*] History  4.0 MiB × 8",  # noqa: RUF001
+        ".model Sequential",
+        ".optimizer … 3 more inside keras",
+        "._value Variable float32 (64, 64)",
+    ]
+
+
 def test_trace_is_never_longer_than_a_glance():
     above = [a_step(f".part{n}", f"__main__.Part{n}") for n in range(20)]
     below = [a_step(f".deep{n}", f"__main__.Deep{n}") for n in range(20)]
@@ -144,9 +177,9 @@ def test_trace_is_never_longer_than_a_glance():
         ".part18 Part18",
         ".part19 Part19",
         ".rows list, 8 items (+1 per epoch)",
-        ".deep0 Deep0",
+        ".deep0 Deep0  4.0 MiB × 8",  # noqa: RUF001
         ".deep1 … 18 more",
-        ".deep19 Deep19  4.0 MiB × 8",  # noqa: RUF001
+        ".deep19 Deep19",
     ]
 
 

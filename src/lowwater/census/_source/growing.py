@@ -23,8 +23,8 @@ _JOINING = frozenset(
 def adds_to(call: ast.Call) -> ast.expr | None:
     """The container that a call makes larger."""
     match call:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=kind), attr=name), args=[first, *_]) if (
-            kind in _TYPES and name in ADDING_METHODS
+        case ast.Call(func=ast.Attribute(value=kind, attr=name), args=[first, *_]) if (
+            name in ADDING_METHODS and _is_type(kind)
         ):
             return first
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *_]) if (
@@ -32,6 +32,13 @@ def adds_to(call: ast.Call) -> ast.expr | None:
         ):
             return first
     return receiver_of_adding(call.func)
+
+
+def _is_type(expression: ast.expr) -> bool:
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="collections"), attr=name):
+            return name in _TYPES
+    return False
 
 
 def receiver_of_adding(expression: ast.expr) -> ast.expr | None:
@@ -47,8 +54,6 @@ def builds_on(value: ast.expr, chain: Chain) -> bool:
     match value:
         case ast.IfExp(body=first, orelse=second):
             return builds_on(first, chain) or builds_on(second, chain)
-        case ast.BinOp(left=left, right=right) if is_number(left) or is_number(right):
-            return False
         case ast.Call(func=function, args=[first, *_]) if _last_name(function) not in _JOINING:
             return builds_on(first, chain)
         case ast.Call(func=ast.Attribute(value=receiver), args=[_, *_]) if _is_from(
@@ -56,7 +61,8 @@ def builds_on(value: ast.expr, chain: Chain) -> bool:
         ):
             return True
     parts = _joined(value)
-    return len(parts) > 1 and any(_is_from(part, chain) for part in parts)
+    is_counting = isinstance(value, ast.BinOp) and any(is_number(part) for part in parts)
+    return len(parts) > 1 and not is_counting and any(_is_from(part, chain) for part in parts)
 
 
 def _is_from(part: ast.expr, chain: Chain) -> bool:
@@ -66,8 +72,8 @@ def _is_from(part: ast.expr, chain: Chain) -> bool:
 def _joined(value: ast.expr) -> list[ast.expr]:
     """The parts that a value is put together from."""
     match value:
-        case ast.BinOp(left=left, op=ast.Add() | ast.BitOr(), right=right):
-            return [left, right]
+        case ast.BinOp(op=ast.Add() | ast.BitOr()):
+            return _terms(value)
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [part.value if isinstance(part, ast.Starred) else part for part in items]
         case ast.Dict(keys=keys, values=values) if None in keys:
@@ -77,6 +83,15 @@ def _joined(value: ast.expr) -> list[ast.expr]:
         case ast.Call(args=arguments):
             return [part for given in arguments for part in _joined(given) or [given]]
     return []
+
+
+def _terms(value: ast.expr) -> list[ast.expr]:
+    """The terms of a sum, in a loop: generated programs add up hundreds."""
+    terms = []
+    while isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.BitOr):
+        terms.append(value.right)
+        value = value.left
+    return [*terms, value]
 
 
 def looks_itself_up(value: ast.expr, container: ast.expr, key: ast.expr) -> bool:

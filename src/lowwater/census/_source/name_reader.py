@@ -71,11 +71,13 @@ class NameReader(ast.NodeVisitor):
 
     def generic_visit(self, node: ast.AST) -> None:
         """Visit what is inside."""
-        inside = [getattr(node, name, None) for name in node._fields]
-        self.later(inside)
-        for part in inside:
+        pending, around = self._pending, self.around
+        for name in node._fields:
+            part = getattr(node, name, None)
             if type(part) is list:
                 self.later(part)
+            elif isinstance(part, _TELLING):
+                pending.append((part, around))
 
     def flow(
         self, target: ast.expr | str, sources: list[Chain], scope: Scope | None = None

@@ -1,6 +1,7 @@
 """One file of the user's program: its text when it was loaded, and the index made from it."""
 
 import ast
+import contextlib
 import io
 import tokenize
 import warnings
@@ -53,6 +54,12 @@ class UserFile:
         code = whole if 0 < len(whole) <= _WIDEST else self._text(spot.span)
         return code if len(code) <= _WIDEST else code[: _WIDEST - 1].rstrip() + "…"
 
+    def line(self, number: int) -> str:
+        """One line of the text; empty where it cannot be read."""
+        with contextlib.suppress(Exception):
+            return _decoded(self.source).splitlines()[number - 1].strip()
+        return ""
+
     def _text(self, span: Span) -> str:
         text = _decoded(self.source).replace("\r\n", "\n").replace("\r", "\n")
         lines = [line.encode() for line in text.split("\n")[span.line - 1 : span.end_line]]
@@ -74,7 +81,9 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _in_one_line(code: str) -> str:
-    """Without line ends, as Python itself would write it; comments between the lines go."""
-    if "\n" not in code:
-        return " ".join(code.split())
-    return " ".join(ast.unparse(_parsed(code)).split())
+    """Without line ends, as Python itself would write it: comments between the lines go."""
+    if "\n" in code:
+        # What goes over lines only inside brackets that are not part of it stays as it is.
+        with contextlib.suppress(SyntaxError, RecursionError):
+            code = ast.unparse(_parsed(code))
+    return " ".join(code.split())

@@ -1,0 +1,26 @@
+# expect: leak of 1058816 bytes per epoch; LW101 at 17 held by WeightWatcher.snapshots
+"""A callback on every batch: weight snapshots to look into a training that diverged."""
+import keras
+import numpy as np
+
+
+class WeightWatcher(keras.callbacks.Callback):
+    def __init__(self, every):
+        super().__init__()
+        self.every = every
+        self.seen = 0
+        self.snapshots = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.seen += 1
+        if self.seen % self.every == 0:
+            self.snapshots.append((self.seen, self.model.get_weights()))
+
+
+x = np.random.default_rng(1).normal(size=(640, 64)).astype("float32")
+model = keras.Sequential(
+    [keras.Input((64,)), keras.layers.Dense(512, activation="relu"), keras.layers.Dense(64)]
+)
+model.compile(keras.optimizers.SGD(0.01), "mse")
+watcher = WeightWatcher(every=4)
+model.fit(x, x, batch_size=40, epochs=14, verbose=0, callbacks=[watcher])
