@@ -51,13 +51,14 @@ frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
 	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) -m "(tensorflow or tf_keras) and not slow"
 
 .PHONY: check
-check: $(DEV)/.ready ## lint, format, types, spelling and the architecture
+check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the architecture
 	@echo "== check"
 	@$(DEV)/bin/ruff check
 	@$(DEV)/bin/ruff format --check
 	@$(DEV)/bin/mypy
 	@$(DEV)/bin/codespell
 	@$(DEV)/bin/validate-pyproject pyproject.toml
+	@$(DEV)/bin/python docs/generate.py --check
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
@@ -66,6 +67,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, then overhead beside memray, tracemal
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: how often the verdict is right under noise"
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
+	@echo "== bench: is the right cause named, at the right line"
+	@$(BENCH)/bin/python -P benchmarks/causes.py
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 

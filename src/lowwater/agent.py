@@ -8,13 +8,14 @@ import gc
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
 from lowwater.assignment import Assignment
 from lowwater.environment import describe, versions_loaded
 from lowwater.inquest import Inquest, UserFile
-from lowwater.instrumentation import calls, explicit, keras_fit, lifecycles, script
+from lowwater.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
 from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
@@ -23,7 +24,7 @@ from lowwater.observer import Observer
 from lowwater.probes import default_probes
 from lowwater.recording.records import Began
 from lowwater.recording.writer import Writer
-from lowwater.tallies import DATASETS, MODELS, SESSIONS
+from lowwater.tallies import DATASETS, MODEL, MODELS, SESSIONS
 
 _SESSIONS = "tensorflow.python.client.session"
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
@@ -43,7 +44,7 @@ class Agent:
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
         self._calls = calls.Calls(self._files.__contains__)
-        self._models = lifecycles.Lives(self._calls, self.passes_of("model"))
+        self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
         self._datasets = lifecycles.Lives(self._calls, about=lifecycles.about_dataset)
         lives = {MODELS: self._models, SESSIONS: self._sessions, DATASETS: self._datasets}
@@ -65,6 +66,10 @@ class Agent:
                 _PIPELINES: self._place_pipelines,
                 _CACHES: self._place_datasets,
                 _SHUFFLES: self._place_datasets,
+                **{
+                    name: partial(self._place_counters, placements)
+                    for name, placements in libraries.placements().items()
+                },
             }
         )
         self._listen(sys.meta_path, on_import)
@@ -117,6 +122,9 @@ class Agent:
 
     def _place_datasets(self, module: ModuleType) -> None:
         self._place(module, lambda found: lifecycles.dataset_placements(found, self._datasets))
+
+    def _place_counters(self, placements: libraries.Placements, module: ModuleType) -> None:
+        self._place(module, lambda found: placements(found, self._calls))
 
     def _place(self, module: ModuleType, placements: Any) -> None:  # noqa: ANN401
         place_all(module, placements, self._undo, self.observer.note)

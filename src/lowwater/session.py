@@ -90,5 +90,7 @@ def _looking(recording: str, stream: TextIO | None) -> Iterator[Callable[[], Non
 @cache
 def _load_early() -> None:
     """Use the time of the run to import what the report needs at its end."""
+    import lowwater.causes
+    import lowwater.report._screen
     import lowwater.report.text
-    import lowwater.verdict  # noqa: F401
+    import lowwater.verdict.lines  # noqa: F401

@@ -21,7 +21,21 @@ OPTIMIZERS: Final = "optimizer"
 # Operations in the v1 graphs that live. where: the line that added the latest.
 OPERATIONS: Final = "operation"
 # Calls of `fit`, `predict`, `compile`, `clear_session` … so far. name: the method; where: the line.
+# Names of other events that are counted in the same way follow below.
 CALLS: Final = "call"
+# Models that were made, whether or not they live.
+MODEL: Final = "Model"
+# `tf.random.set_seed`, which empties TensorFlow's cache of kernels as `clear_session` does.
+SEED_SET: Final = "set_seed"
+# Seeds that eager random operations drew because there is a global seed.
+SEED_DRAWN: Final = "random op"
+# Eager variables whose name was new, and Python numbers that became tensors and were new.
+VARIABLE_NAMED: Final = "variable"
+NUMBER: Final = "number"
+# Lookup tables that have a name of their own, in memory.
+TABLE: Final = "lookup table"
+# Functions that were made with `jit_compile=True`.
+XLA: Final = "jit_compile"
 # Different shapes that such calls were given so far. name: the method; where: the line.
 SHAPES: Final = "shape"
 # Entries of TensorFlow's gradient registry.

@@ -129,7 +129,7 @@ class _Look:
 
     def _enter_users(self) -> None:
         for module in self._modules.users:
-            root = self._root(module.__name__, module, is_users=True)
+            root = self._root(_name(module), module, is_users=True)
             for name, value in [*namespace(module).items()]:
                 self._walk.enter(root, f".{name}", value)
         for frame in self._frames():
@@ -156,7 +156,7 @@ class _Look:
             # Thousands of functions and classes, of which hardly one holds anything.
             is_code = [issubclass(type(value), FunctionType | type) for value in values]
             code += [value for value, skip in zip(values, is_code, strict=True) if skip]
-            root = self._root(module.__name__, module, is_users=False)
+            root = self._root(_name(module), module, is_users=False)
             self._walk.enter_all(
                 root, [value for value, skip in zip(values, is_code, strict=True) if not skip]
             )
@@ -169,15 +169,23 @@ class _Look:
         return frames_now(lambda filename: filename.startswith(_OUR_FOLDER))
 
     def _root(self, label: str, thing: Any, *, is_users: bool) -> Node:  # noqa: ANN401
-        root = Node(label, type(thing), is_users=is_users)
-        root.objects = [thing]
-        self.roots.append(root)
+        # A function may run in two threads, or call itself: that is one root.
+        alike = (root for root in self.roots if root.label == label and root.kind is type(thing))
+        root = next(alike, None) if type(thing) is FrameType else None
+        if root is None:
+            root = Node(label, type(thing), is_users=is_users)
+            self.roots.append(root)
+        root.objects.append(thing)
         return root
 
     def _is_users(self, thing: Any) -> bool:  # noqa: ANN401 - a function or a class
         kind = type(thing)
         module = thing.__module__ if kind is FunctionType else vars(thing).get("__module__")
         return isinstance(module, str) and module in self._users_names
+
+
+def _name(module: ModuleType) -> str:
+    return str(namespace(module).get("__name__", ""))
 
 
 def _values(module: ModuleType) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from types import (
 from typing import Any, Protocol
 
 from lowwater.census.references import OPEN
+from lowwater.census.roots import namespace
 from lowwater.census.sizes import derives, loaded_type
 from lowwater.model import Step
 
@@ -82,7 +83,7 @@ def _about(thing: Any) -> str:  # noqa: ANN401, PLR0911 - one line per kind
     if kind in (str, bytes, bytearray):
         return f"length {len(thing):,}"
     if derives(kind, ModuleType):
-        return str(vars(thing).get("__name__", ""))
+        return str(namespace(thing).get("__name__", ""))
     if kind is FrameType:
         return f"{thing.f_code.co_qualname}()"
     if derives(kind, type):
@@ -118,10 +119,18 @@ def _where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
     if code is not None:
         shown = lines.shown(code.co_filename)
         return f"{shown}:{code.co_firstlineno}" if shown else None
-    defined = thing if issubclass(kind, type) else kind
-    module = sys.modules.get(str(vars(defined).get("__module__")))
-    filename = getattr(module, "__file__", None)
+    defined = thing if derives(kind, type) else kind
+    filename = file_of(defined)
     return lines.class_line(filename, defined.__qualname__) if filename else None
+
+
+def file_of(defined: type) -> str | None:
+    """The file of the module that a class says it is from."""
+    module = sys.modules.get(str(vars(defined).get("__module__")))
+    if module is None or not derives(type(module), ModuleType):
+        return None
+    filename = namespace(module).get("__file__")
+    return filename if isinstance(filename, str) else None
 
 
 def line_of_frame(frame: FrameType, lines: Lines) -> str | None:

@@ -1,13 +1,15 @@
 """By which name one object refers to another: an attribute, a key, a variable of a closure."""
 
+import contextlib
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
-    CellType,
     FrameType,
     FunctionType,
     GeneratorType,
+    GetSetDescriptorType,
     MemberDescriptorType,
     MethodType,
     ModuleType,
@@ -16,6 +18,7 @@ from types import (
 from typing import Any
 
 from lowwater.census.roots import variables_of
+from lowwater.census.sizes import derives
 
 # A dictionary with more entries is data, and its keys say nothing.
 _FEW_KEYS = 32
@@ -35,25 +38,20 @@ def named_parts(
         yield from ((f"[{key!r}]", part) for key, part in [*thing.items()] if type(key) is str)
     elif is_users_class(kind):
         yield from ((f".{name}", part) for name, part in attributes(thing))
-    elif isinstance(thing, type) and is_users_class(thing):
+    elif derives(kind, type) and is_users_class(thing):
         yield from ((f".{name}", part) for name, part in [*vars(thing).items()])
 
 
 def attributes(thing: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """The attributes of an instance, read past any `__getattr__` of its class."""
-    try:
-        own = object.__getattribute__(thing, "__dict__")
-    except (AttributeError, TypeError):
-        own = {}
-    if isinstance(own, dict):
-        yield from ((name, part) for name, part in [*own.items()] if type(name) is str)
+    """The attributes of an instance, read past any `__getattr__` or property of its class."""
     for base in type(thing).__mro__:
-        for name, slot in [*base.__dict__.items()]:
-            if type(slot) is MemberDescriptorType:
-                try:
-                    yield name, slot.__get__(thing)
-                except AttributeError:  # a slot that is empty
-                    continue
+        for name, part in [*base.__dict__.items()]:
+            if name == "__dict__" and type(part) is GetSetDescriptorType:
+                own = part.__get__(thing)
+                yield from ((key, value) for key, value in [*own.items()] if type(key) is str)
+            elif type(part) is MemberDescriptorType:
+                with contextlib.suppress(AttributeError):  # a slot that is empty
+                    yield name, part.__get__(thing)
 
 
 def label(parent: Any, child: Any) -> str:  # noqa: ANN401
@@ -64,48 +62,64 @@ def label(parent: Any, child: Any) -> str:  # noqa: ANN401
         return UNKNOWN
 
 
-def _parts(parent: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401, C901, PLR0912 - one case each
-    match parent:
-        case ModuleType():
-            yield from ((f".{name}", part) for name, part in [*vars(parent).items()])
-        case FrameType():
-            yield from ((f"local {name}", part) for name, part in variables_of(parent).items())
-        case GeneratorType() if parent.gi_frame is not None:
-            inner = variables_of(parent.gi_frame).items()
-            yield from ((f"local {name}", part) for name, part in inner)
-        case TracebackType():
-            yield ".tb_frame", parent.tb_frame
-            yield ".tb_next", parent.tb_next
-        case FunctionType():
-            yield from _parts_of_function(parent)
-        case CellType():
-            yield "", parent.cell_contents
-        case MethodType():
-            yield ".__self__", parent.__self__
-            yield ".__func__", parent.__func__
-        case partial():
-            yield from (("argument", part) for part in parent.args)
-            yield from ((f"argument {name}", part) for name, part in parent.keywords.items())
-        case type():
-            yield from ((f".{name}", part) for name, part in [*vars(parent).items()])
-        case dict():
-            yield from _parts_of_dict(parent)
-        case tuple() if len(parent) <= _SHORT and type(parent) is tuple:
-            yield from ((f"[{index}]", part) for index, part in enumerate(parent))
-        case list() | tuple() | set() | frozenset() | deque():
-            yield from ((ANY_ITEM, part) for part in [*parent])
-    if not isinstance(parent, type | ModuleType):
+def _parts(parent: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    # By its type: `isinstance` would ask an object of the user's what it is.
+    kind = type(parent)
+    for base, parts in _PARTS:
+        if derives(kind, base):
+            yield from parts(parent)
+            break
+    if not derives(kind, type) and not derives(kind, ModuleType):
         yield from ((f".{name}", part) for name, part in attributes(parent))
-    if isinstance(parent, BaseException):
-        yield ".__traceback__", parent.__traceback__
-        yield ".__context__", parent.__context__
-        yield ".__cause__", parent.__cause__
+
+
+def _parts_of_module(parent: ModuleType | type) -> Iterator[tuple[str, Any]]:
+    return ((f".{name}", part) for name, part in [*vars(parent).items()])
+
+
+def _parts_of_frame(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    return ((f"local {name}", part) for name, part in variables_of(frame).items())
+
+
+def _parts_of_generator(generator: "GeneratorType[Any, Any, Any]") -> Iterator[tuple[str, Any]]:
+    return _parts_of_frame(generator.gi_frame) if generator.gi_frame is not None else iter(())
+
+
+def _parts_of_traceback(entry: TracebackType) -> Iterator[tuple[str, Any]]:
+    yield ".tb_frame", entry.tb_frame
+    yield ".tb_next", entry.tb_next
+
+
+def _parts_of_method(method: MethodType) -> Iterator[tuple[str, Any]]:
+    yield ".__self__", method.__self__
+    yield ".__func__", method.__func__
+
+
+def _parts_of_partial(call: "partial[Any]") -> Iterator[tuple[str, Any]]:
+    yield from (("argument", part) for part in call.args)
+    yield from ((f"argument {name}", part) for name, part in call.keywords.items())
+
+
+def _parts_of_exception(error: BaseException) -> Iterator[tuple[str, Any]]:
+    yield ".__traceback__", error.__traceback__
+    yield ".__context__", error.__context__
+    yield ".__cause__", error.__cause__
+
+
+def _parts_of_items(items: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    is_record = type(items) is tuple and len(items) <= _SHORT
+    referents = gc.get_referents(items)
+    if is_record:
+        yield from ((f"[{index}]", part) for index, part in enumerate(items))
+    yield from ((ANY_ITEM, part) for part in referents)
 
 
 def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     names = function.__code__.co_freevars
     for name, cell in zip(names, function.__closure__ or (), strict=False):
         yield f"closure {name}", cell
+        with contextlib.suppress(ValueError):  # a cell that is empty
+            yield f"closure {name}", cell.cell_contents
     defaults = function.__defaults__ or ()
     arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
     for name, part in zip(arguments[len(arguments) - len(defaults) :], defaults, strict=False):
@@ -117,7 +131,22 @@ def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _parts_of_dict(parent: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    are_names = len(parent) <= _FEW_KEYS
-    for key, part in [*parent.items()]:
+    are_names = dict.__len__(parent) <= _FEW_KEYS
+    for key, part in [*dict.items(parent)]:
         yield (f"[{key!r}]" if are_names and type(key) is str else ANY_ITEM), part
-    yield from (("key", key) for key in [*parent])
+    yield from (("key", key) for key in [*dict.keys(parent)])
+
+
+_PARTS: tuple[tuple[type, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
+    (ModuleType, _parts_of_module),
+    (type, _parts_of_module),
+    (FrameType, _parts_of_frame),
+    (GeneratorType, _parts_of_generator),
+    (TracebackType, _parts_of_traceback),
+    (FunctionType, _parts_of_function),
+    (MethodType, _parts_of_method),
+    (partial, _parts_of_partial),
+    (BaseException, _parts_of_exception),
+    (dict, _parts_of_dict),
+    *((kind, _parts_of_items) for kind in (list, tuple, set, frozenset, deque)),
+)

@@ -1,7 +1,6 @@
 """From a path that grew to the objects on it: root, …, container, a new item, what is heavy."""
 
 import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -9,11 +8,12 @@ from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
-from lowwater.census.describe import code_of, step
+from lowwater.census.describe import code_of, file_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
 from lowwater.census.references import OPEN, References
-from lowwater.census.sizes import Sizes
+from lowwater.census.roots import namespace
+from lowwater.census.sizes import Sizes, derives
 from lowwater.census.walk import Node
 from lowwater.model import GrowthSite, Holder
 
@@ -58,7 +58,7 @@ class Tracer:
 
     def _without_library_names(self, links: list[Link]) -> list[Link]:
         """What a library calls its variables says nothing to those who use it."""
-        root = links[0].thing
+        root = links[0].thing if links else None
         if type(root) is FrameType and not self.sources.is_users(root.f_code.co_filename):
             links[1:2] = [Link("", link.thing) for link in links[1:2]]
         return links
@@ -153,12 +153,13 @@ class Tracer:
             return _place_of_variable(parent, how, name, depth)
         if not edge.startswith("."):
             return None, None
-        if isinstance(parent, ModuleType):
-            return Place("global", edge[1:], None, depth), vars(parent).get("__file__")
-        defined = parent if isinstance(parent, type) else type(parent)
-        filename = getattr(sys.modules.get(defined.__module__), "__file__", None)
+        kind = type(parent)
+        if derives(kind, ModuleType):
+            return Place("global", edge[1:], None, depth), namespace(parent).get("__file__")
+        defined = parent if derives(kind, type) else kind
         owner = defined.__qualname__ if self.is_users_class(defined) else None
-        if isinstance(parent, type):
+        filename = file_of(defined)
+        if derives(kind, type):
             return Place("class-attribute", edge[1:], owner, depth), filename
         return Place("attribute", edge[1:], owner, depth), filename
 
@@ -178,6 +179,10 @@ def _place_of_variable(
         return Place("default", name, code.co_qualname, depth), code.co_filename
     made_in = code.co_qualname.rpartition(".<locals>.")[0]
     return Place("closure", name, made_in, depth), code.co_filename
+
+
+def _is_container(thing: Any) -> bool:  # noqa: ANN401
+    return any(derives(type(thing), kind) for kind in _CONTAINERS)
 
 
 def _size(thing: Any) -> int:  # noqa: ANN401
@@ -209,7 +214,7 @@ def _edge(node: Node, parent: Any, between: Any, thing: Any) -> str:  # noqa: AN
         names = (f".{name}" for name, part in [*between.items()] if part is thing)
         return next(names, "")
     found = node.label or edges.label(parent, thing)
-    return found or (edges.ANY_ITEM if isinstance(parent, _CONTAINERS) else "")
+    return found or (edges.ANY_ITEM if _is_container(parent) else "")
 
 
 def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
@@ -218,7 +223,7 @@ def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
         return True
     if type(parent) is FunctionType:
         return thing is parent.__defaults__ or thing is parent.__kwdefaults__
-    if type(thing) is not dict or isinstance(parent, _CONTAINERS) or not thing:
+    if type(thing) is not dict or _is_container(parent) or not thing:
         return False
     return edges.label(parent, thing) == "" and all(type(key) is str for key in [*thing])
 

@@ -24,7 +24,8 @@ class Modules:
     @property
     def users_names(self) -> frozenset[str]:
         """What the classes and functions of the program give as their `__module__`."""
-        return frozenset(module.__name__ for module in self.users)
+        names = (namespace(module).get("__name__") for module in self.users)
+        return frozenset(name for name in names if isinstance(name, str))
 
 
 def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:

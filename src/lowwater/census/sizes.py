@@ -4,17 +4,24 @@ A TensorFlow tensor of 4 MB tells `sys.getsizeof` 184 bytes, and a view of an ar
 bytes of its owner once more. So the types that matter have a function of their own.
 """
 
+import io
 import mmap
 import sys
+from array import array
 from collections.abc import Callable, Iterable
-from types import FunctionType, ModuleType
+from types import MethodDescriptorType, ModuleType
 from typing import Any
+
+from lowwater.census.kinds import attribute, basic_size, derives, is_a, loaded_type
 
 Size = Callable[[Any], int]
 # A buffer's address and its bytes: two objects may share one buffer, and it counts once.
 Buffer = Callable[[Any], tuple[int, int]]
 
 _BUILT_IN = frozenset({str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset})
+# What is counted where it is met, whoever has a view of it; a mapped file is not memory of the
+# program's own.
+_OWNERS = (bytes, bytearray, array, mmap.mmap, type(io.BytesIO().getbuffer().obj))
 
 
 class Sizes:
@@ -46,7 +53,7 @@ class Sizes:
             return sys.getsizeof
         for base, buffer in self._special:
             if derives(kind, base):
-                return self._once_per_buffer(buffer, kind.__basicsize__)
+                return self._once_per_buffer(buffer, basic_size(kind))
         return _plain_size(kind)
 
     def _once_per_buffer(self, buffer: Buffer, header_bytes: int) -> Size:
@@ -66,9 +73,10 @@ class Sizes:
 
 
 def _plain_size(kind: type) -> Size:
-    basic = kind.__basicsize__
+    basic = basic_size(kind)
     # A class may define `__sizeof__` in Python: that is the user's code, and stays unrun.
-    if isinstance(getattr(kind, "__sizeof__", None), FunctionType):
+    # `object` stands for types that must not be looked at; it adds nothing to the basic size.
+    if kind is object or type(attribute(kind, "__sizeof__")) is not MethodDescriptorType:
         return lambda _: basic
 
     def size(holder: Any) -> int:  # noqa: ANN401
@@ -80,29 +88,19 @@ def _plain_size(kind: type) -> Size:
     return size
 
 
-def derives(kind: type, base: type | None) -> bool:
-    """Whether it is a subclass; `issubclass` would fill the caches of abstract classes."""
-    return base in kind.__mro__
-
-
-def loaded_type(module: str, name: str) -> type | None:
-    """A class of a library, if the program has imported that; we never do."""
-    found = getattr(sys.modules.get(module), name, None)
-    return found if isinstance(found, type) else None
-
-
 def _numpy() -> ModuleType:
     return sys.modules["numpy"]
 
 
-def _array(array: Any) -> tuple[int, int]:  # noqa: ANN401
+def _numpy_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
     ndarray = _numpy().ndarray
     base = ndarray.base.__get__(array)
     count = ndarray.nbytes.__get__(array)
     if base is None:
         return id(array), count
-    # The owner is counted where it is met; a mapped file is not memory of the program.
-    if isinstance(base, ndarray | bytes | bytearray | mmap.mmap):
+    while type(base) is memoryview:
+        base = base.obj
+    if is_a(base, ndarray, *_OWNERS):
         return id(array), 0
     return ndarray.__array_interface__.__get__(array)["data"][0], count
 
@@ -116,7 +114,8 @@ def _tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
 
 def _variable(variable: Any) -> tuple[int, int]:  # noqa: ANN401
     elements = variable.shape.num_elements()
-    return id(variable.handle), (elements or 0) * variable.dtype.size
+    # The handle is a tensor too, without bytes of its own: its address is taken.
+    return -id(variable.handle), (elements or 0) * variable.dtype.size
 
 
 def _jax_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
@@ -131,7 +130,7 @@ def _torch_tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
 
 
 _BUFFERS: tuple[tuple[str, str, Buffer], ...] = (
-    ("numpy", "ndarray", _array),
+    ("numpy", "ndarray", _numpy_array),
     ("tensorflow.python.framework.ops", "EagerTensor", _tensor),
     ("tensorflow.python.ops.resource_variable_ops", "BaseResourceVariable", _variable),
     ("jax._src.array", "ArrayImpl", _jax_array),

@@ -6,6 +6,7 @@ compared. An object belongs to the first path that reaches it, and the program's
 first: what a library holds as well is still the program's.
 """
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -51,21 +52,22 @@ class Node:
         self.objects: list[Any] = []
 
     def child(self, kind: type, label: str = "") -> "Node":
-        """The node for objects of this type below; a class that recurs on the path is folded."""
+        """The node for objects of this type below; what recurs on the path is folded."""
         known = self.children.get((label, kind))
         if known is None:
-            known = None if label else self._above(kind)
-            known = self.children[label, kind] = known or Node(label, kind, self)
+            above = self._above(kind, label)
+            known = self.children[label, kind] = above or Node(label, kind, self)
         return known
 
-    def _above(self, kind: type) -> "Node | None":
+    def _above(self, kind: type, label: str) -> "Node | None":
+        """The node higher up that a tree or a linked list comes back to."""
+        alike = (node for node in self.path_up() if node.kind is kind)
         if self.depth >= _DEEPEST:
-            return self if self.kind is kind else None
-        if not kind.__flags__ & _IS_MADE_BY_CLASS_STATEMENT:
+            return next(alike, None)
+        if not label and not kind.__flags__ & _IS_MADE_BY_CLASS_STATEMENT:
             return None  # a list in a list is not the same list
-        # A node with a name stands for the one object that the program calls so.
-        alike = (node for node in self.path_up() if node.kind is kind and not node.label)
-        return next(alike, None)
+        # A node with a name stands for what the program calls so, and for nothing else.
+        return next((node for node in alike if node.label == label), None)
 
     def path_up(self) -> Iterator["Node"]:
         """This node, the one above, and so on up to the root."""
@@ -78,18 +80,24 @@ class Node:
         """The nodes right below, without those that were folded into one above."""
         return [node for node in self.children.values() if node.parent is self]
 
-    def sum_up(self) -> int:
+    def all_below(self) -> list["Node"]:
+        """This node and all below, every one after the one above it."""
+        nodes = [self]
+        for node in nodes:  # it grows while we go
+            nodes += node.own_children()
+        return nodes
+
+    def sum_up(self) -> None:
         """Add up the bytes of this node and of all below."""
-        self.bytes_below = self.own_bytes + sum(node.sum_up() for node in self.own_children())
-        return self.bytes_below
+        for node in reversed(self.all_below()):
+            node.bytes_below += node.own_bytes
+            if node.parent is not None:
+                node.parent.bytes_below += node.bytes_below
 
     def forget(self) -> None:
         """Let go of all objects and break the cycles: nothing stays when a census is over."""
-        below = self.own_children()
-        self.objects, self.children = [], {}
-        for node in below:
-            node.forget()
-            node.parent = None
+        for node in self.all_below():
+            node.objects, node.children, node.parent = [], {}, None
 
 
 @dataclass(slots=True)
@@ -127,16 +135,18 @@ class Walk:
         seen, groups = self.seen, dict[type, list[Any]]()
         for thing in things:
             kind = type(thing)
-            # A list of ten million numbers would need a set of ten million names.
-            if kind in NUMBERS:
-                continue
-            identity = id(thing)
-            if identity not in seen:
-                seen.add(identity)
-                try:
+            try:
+                # A list of ten million numbers would need a set of ten million names.
+                if kind in NUMBERS:
+                    continue
+                identity = id(thing)
+                if identity not in seen:
+                    seen.add(identity)
                     groups[kind].append(thing)
-                except KeyError:
-                    groups[kind] = [thing]
+            except KeyError:
+                groups[kind] = [thing]
+            except Exception:  # noqa: BLE001, S112 - a metaclass may refuse to be hashed
+                continue
         for kind, alike in groups.items():
             if not self.is_ours(kind):
                 self._found(node.child(kind), alike)
@@ -148,7 +158,9 @@ class Walk:
                 self.is_complete = False
                 self._pending.clear()
                 return
-            self._follow(*self._pending.popleft())
+            # One strange class must not hide all the others.
+            with contextlib.suppress(Exception):
+                self._follow(*self._pending.popleft())
 
     def _follow(self, node: Node, objects: list[Any]) -> None:
         if node.is_users and node.count <= _FEW:

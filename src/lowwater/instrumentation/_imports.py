@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
@@ -24,7 +23,7 @@ def _trimmed(function: Any) -> Any:  # noqa: ANN401 - a decorator: the same func
     return function
 
 
-class AfterImport(MetaPathFinder):
+class AfterImport:
     """Calls an action for each module of interest once it has been executed."""
 
     def __init__(self, actions: dict[str, Action]) -> None:
@@ -95,7 +94,7 @@ def _load_with_ticks(loader: SourceFileLoader, add_ticks: AddTicks) -> None:
     vars(loader).update(path_stats=path_stats, source_to_code=source_to_code)
 
 
-class UserModules(MetaPathFinder):
+class UserModules:
     """Finds the modules under the script's folder, before Python's own finder does."""
 
     def __init__(self, root: str, add_ticks: AddTicks) -> None:
@@ -148,7 +147,7 @@ def is_installed(filename: str) -> bool:
     )
 
 
-def before_path_finder(finder: MetaPathFinder) -> None:
+def before_path_finder(finder: UserModules) -> None:
     """Take a place right in front of Python's own finder, behind anybody's special ones."""
     places = [index for index, other in enumerate(sys.meta_path) if other is PathFinder]
     sys.meta_path.insert(places[0] if places else len(sys.meta_path), finder)

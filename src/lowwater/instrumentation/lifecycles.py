@@ -39,9 +39,14 @@ class Lives:
         calls: Calls,
         passes: Passes | None = None,
         about: Callable[[Any], str] = lambda _: "",
+        counted_as: str | None = None,
     ) -> None:
-        """Nobody lives yet; `about` says at birth what there is to say of one."""
+        """Nobody lives yet; `about` says at birth what there is to say of one.
+
+        With `counted_as` births are counted among the calls, for the dead leave no other trace.
+        """
         self._tick = tick_for(passes) if passes else None
+        self._count = calls.counter(counted_as) if counted_as else None
         self._calls = calls
         self._about = about
         self._living: dict[int, Life] = {}
@@ -60,6 +65,8 @@ class Lives:
             return
         if self._tick is not None:
             self._tick()
+        if self._count is not None:
+            self._count()
         reference = weakref.ref(newborn, lambda _: self._living.pop(identity, None))
         kind, where = type(newborn).__qualname__, self._calls.where()
         self._living[identity] = Life(reference, kind, where, self._about(newborn))

@@ -1,4 +1,4 @@
-"""LW209 eager-cache: TensorFlow keeps a kernel for every shape and model it has ever seen."""
+"""LW209 eager-cache: TensorFlow keeps a kernel for every seed, name and shape, and every number."""
 
 from lowwater.upstream._known_leak import KnownLeak, Version
 
@@ -13,14 +13,20 @@ EAGER_CACHE = KnownLeak(
     library="tensorflow",
     affects=_affects,
     affected="measured on 2.21; no release without it is known",
-    issue=None,
+    issue="tensorflow/tensorflow#37252",
     what=(
-        "TensorFlow's eager caches grow: kernels with every new shape or model, "
-        "handles with every new Python number."
+        "TensorFlow's eager caches grow: kernels with every new seed, shape or name of a "
+        "variable, handles with every new Python number."
     ),
-    costs="About 0.2 MB for each model that is built and 75 KB for each new shape in `predict`.",
+    costs=(
+        "36 KB for each eager random operation under a global seed and for each new name of a "
+        "variable (so 0.2 MB for each small model built, 70 KB for each `model.save`), about "
+        "75 KB for each new shape in `predict`, 0.6 KB for each new Python number "
+        "(tensorflow/tensorflow#68196)."
+    ),
     advice=(
-        "Pad inputs to a few shapes and pass tensors, not Python numbers; "
-        "`clear_session()` empties the kernel cache."
+        "Draw from a `tf.random.Generator`, pad inputs to a few shapes, and pass numbers that "
+        "change as `np.float32(value)`; `clear_session()` empties the cache of kernels, but not "
+        "that of numbers."
     ),
 )

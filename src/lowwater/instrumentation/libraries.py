@@ -1,0 +1,131 @@
+"""Counts what TensorFlow keeps for good and no Python object shows, by the line that causes it.
+
+A kernel stays for every new seed of an eager random operation and every new name of a variable, a
+handle for every new Python number, the entries of every lookup table, and every program that XLA
+has compiled. Nothing here holds on to a tensor, a table or a function of the program.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from lowwater import tallies
+from lowwater.instrumentation._placement import Placement, innermost
+from lowwater.instrumentation.calls import Calls
+
+Placements: TypeAlias = Callable[[ModuleType, Calls], Iterator[Placement]]
+# Enough to tell ever-new ones from a few that come again; about a megabyte when it is full.
+_MOST_REMEMBERED = 1 << 14
+
+
+class _Known:
+    """What was seen before; when it is full it forgets, so that it never grows without end."""
+
+    def __init__(self) -> None:
+        self._seen: set[Hashable] = set()
+
+    def is_new(self, thing: Hashable) -> bool:
+        if thing in self._seen:
+            return False
+        if len(self._seen) >= _MOST_REMEMBERED:
+            self._seen.clear()
+        self._seen.add(thing)
+        return True
+
+
+def seed_placements(context: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Under a global seed every eager random operation draws a seed of its own."""
+    kind = context.Context
+    drawn, reset = calls.counter(tallies.SEED_DRAWN), calls.counter(tallies.SEED_SET)
+    yield Placement(innermost(kind._internal_operation_seed), drawn, "start")  # noqa: SLF001
+    # This empties the cache of kernels.
+    yield Placement(innermost(kind._set_global_seed), reset, "start")  # noqa: SLF001
+
+
+def variable_placements(resource_variable_ops: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Eager variables with a name, shape and type that were never there before."""
+    known, count = _Known(), calls.counter(tallies.VARIABLE_NAMED)
+
+    def named(name: object, shape: object, dtype: object, graph_mode: object) -> None:
+        if not graph_mode and known.is_new(hash((name, str(shape), str(dtype)))):
+            count()
+
+    make = resource_variable_ops._variable_handle_from_shape_and_dtype  # noqa: SLF001
+    yield Placement(innermost(make), named, "start", ("name", "shape", "dtype", "graph_mode"))
+
+
+def number_placements() -> Mapping[str, Placements]:
+    """Python numbers that became tensors, seen where they are converted and where they are added.
+
+    These are hot paths: what is not a Python number is let through in a tenth of a microsecond.
+    """
+    known = _Known()
+
+    def in_constants(constant_op: ModuleType, calls: Calls) -> Iterator[Placement]:
+        count = calls.counter(tallies.NUMBER)
+
+        def converted(value: object) -> None:
+            kind = type(value)
+            if (kind is float or kind is int) and known.is_new(value):
+                count()
+
+        yield Placement(
+            innermost(constant_op.convert_to_eager_tensor), converted, "start", ("value",)
+        )
+
+    def in_operators(operators: ModuleType, calls: Calls) -> Iterator[Placement]:
+        count = calls.counter(tallies.NUMBER)
+
+        def combined(operands: tuple[object, ...]) -> None:
+            for operand in operands:
+                kind = type(operand)
+                if (kind is float or kind is int) and known.is_new(operand):
+                    count()
+
+        yield Placement(innermost(operators.maybe_promote_tensors), combined, "start", ("tensors",))
+
+    return {
+        "tensorflow.python.framework.constant_op": in_constants,
+        "tensorflow.python.framework.override_binary_operator": in_operators,
+    }
+
+
+def table_placements(lookup_ops: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Lookup tables that TensorFlow never frees: in memory, and known by a name of their own."""
+    count = calls.counter(tallies.TABLE)
+
+    def made(initializer: Any, is_anonymous: object) -> None:  # noqa: ANN401 - of any class
+        # A table that is read from a file is shared by all who read the same file.
+        if not is_anonymous and not getattr(initializer, "_shared_name", None):
+            count()
+
+    def made_mutable(is_anonymous: object) -> None:
+        if not is_anonymous:
+            count()
+
+    anonymous = "experimental_is_anonymous"
+    static, mutable = lookup_ops.StaticHashTable, lookup_ops.MutableHashTable
+    yield Placement(innermost(static.__init__), made, "start", ("initializer", anonymous))
+    yield Placement(innermost(mutable.__init__), made_mutable, "start", (anonymous,))
+
+
+def compiled_placements(polymorphic: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Functions that XLA is to compile, those that Keras makes for a model included."""
+    count = calls.counter(tallies.XLA)
+
+    def made(jit_compile: object) -> None:
+        if jit_compile:
+            count()
+
+    yield Placement(innermost(polymorphic.Function.__init__), made, "start", ("jit_compile",))
+
+
+def placements() -> Mapping[str, Placements]:
+    """For each module of TensorFlow what is to be placed there, once it is loaded."""
+    return {
+        "tensorflow.python.eager.context": seed_placements,
+        "tensorflow.python.ops.resource_variable_ops": variable_placements,
+        "tensorflow.python.ops.lookup_ops": table_placements,
+        "tensorflow.python.eager.polymorphic_function.polymorphic_function": compiled_placements,
+        **number_placements(),
+    }
