@@ -76,7 +76,8 @@ def _row(path: Path, report: dict[str, Any] | None, elapsed_s: float) -> Row:
     expected, clauses = GRAMMAR["parse"](path)
     is_leak = expected["kind"] == "leak"
     if report is None:
-        return Row(path.stem, is_leak, "no report", None, "", elapsed_s)
+        wrong = False if is_leak else None
+        return Row(path.stem, is_leak, "no report", None, "", elapsed_s, wrong, wrong)
     findings, verdict = report["findings"], report["verdict"]
     considered = findings[: 1 if len(clauses) == 1 and is_leak else GRAMMAR["FIRST_FEW"]]
     first = ", ".join(f"{one['code']} {_line(one)}".strip() for one in findings[:2])

@@ -17,7 +17,7 @@ LAYERS = {
     "words": {"model", "protocols", "units", "errors", "gauges", "assignment", "tallies"},
     "observe": {
         "agent", "census", "environment", "inquest", "instrumentation", "isolation",
-        "observer", "probes", "recording", "suspicion",
+        "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
     "act": {"release", "experiments"},
@@ -43,6 +43,9 @@ MAY_IMPORT = {
 # Never imported at module level: only inside functions, and only if the program did it first.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
+# Of an extra: imported inside functions, and only where it is installed.
+EXTRAS = {"memray"}
+
 # Run by `lowwater demo` as a user's script would be, and never imported by us.
 PROGRAMS = {"demo.leaking", "demo.mended"}
 
@@ -50,7 +53,8 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
     "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
-    "instrumentation", "model", "observer", "probes", "recording", "suspicion", "tallies",
+    "instrumentation", "model", "native_trace", "observer", "probes", "recording",
+    "suspicion", "tallies",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 
@@ -139,7 +143,7 @@ def wall_crossings(module):
 def early_frameworks(module):
     """Frameworks imported at module level."""
     for found in module.imports:
-        if found.at_module_level and found.top in FRAMEWORKS:
+        if found.at_module_level and found.top in FRAMEWORKS | EXTRAS:
             yield (
                 f"lowwater.{module.name}:{found.line} imports {found.module} at module level; "
                 "import it inside the function, if the program has imported it already"
@@ -229,7 +233,7 @@ def test_agent_loads_only_the_standard_library_and_msgspec(modules):
 
 def test_core_dependencies_are_exactly_what_is_imported(modules):
     imported = {found.top for module in modules.values() for found in module.imports}
-    third_party = imported - set(sys.stdlib_module_names) - FRAMEWORKS - {"lowwater"}
+    third_party = imported - set(sys.stdlib_module_names) - FRAMEWORKS - EXTRAS - {"lowwater"}
     required = {
         re.match(r"[\w.-]+", line)[0]
         for line in importlib.metadata.requires("lowwater")
@@ -295,6 +299,7 @@ def test_import_that_points_down_is_allowed():
         "from keras.callbacks import Callback\n",
         "try:\n    import torch\nexcept ImportError:\n    torch = None\n",
         "class Probe:\n    import jax\n",
+        "import memray\n",
     ],
 )
 def test_framework_that_loads_with_the_module_is_caught(source):

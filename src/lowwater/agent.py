@@ -20,6 +20,7 @@ from lowwater.instrumentation._imports import AfterImport, UserModules, before_p
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
 from lowwater.instrumentation.loops import code_with_ticks, shown_path
+from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
 from lowwater.probes import default_probes
 from lowwater.recording.records import Began
@@ -96,6 +97,10 @@ class Agent:
             self.observer.note(f"the loops of {shown} are not watched: {error}")
             raise
 
+    def shown_files(self) -> dict[str, str]:
+        """The files of the program that were loaded, and how reports call them."""
+        return {filename: file.shown for filename, file in self._files.items()}
+
     def passes_of(self, name: str, where: str | None = None) -> Passes:
         """The counter of one unit; `keras` and `tf_keras` share theirs."""
         return self._passes.setdefault((name, where), Passes(self.observer, name, where))
@@ -144,7 +149,10 @@ def start(assignment: Assignment) -> Agent:
     writer = Writer(assignment.recording)
     writer.append(Began(describe(assignment.command)))
     probes = list(default_probes())
-    agent = Agent(Observer(probes, writer), assignment.folder, assignment.root)
+    observer = Observer(probes, writer)
+    agent = Agent(observer, assignment.folder, assignment.root)
+    program = Program(agent.shown_files, observer.in_use_now, observer.note, observer.record)
+    observer.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
     probes.append(agent.lifecycle_probe)
     agent.install()
     explicit.listen(agent.passes_of)

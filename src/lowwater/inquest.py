@@ -10,7 +10,7 @@ from lowwater import tallies
 from lowwater.instrumentation.calls import Calls
 from lowwater.instrumentation.lifecycles import Lives
 from lowwater.model import Tally
-from lowwater.recording.records import Held, Record, Tallied
+from lowwater.recording.records import Held, Record, Tallied, Weighed
 from lowwater.tallies import Row
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Inquest:
     _taker: "CensusTaker | None" = None
     _tallies: "Tallies | None" = None
     _sources: "Sources | None" = None
-    _known_files: set[str] = field(default_factory=set)
+    _known_files: dict[str, UserFile] = field(default_factory=dict)
 
     def __call__(self, in_use_bytes: int) -> tuple[int, Sequence[Record]]:
         """Take a census; answers how many objects there were, and the records of what it found."""
@@ -47,7 +47,8 @@ class Inquest:
         seen = taker.take(
             in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants
         )
-        return seen.objects, (Held([*seen.holders]), Tallied(counted.rows()))
+        weighed = Weighed(seen.objects_bytes, seen.large_bytes)
+        return seen.objects, (weighed, Held([*seen.holders]), Tallied(counted.rows()))
 
     def last_words(self) -> Sequence[Record]:
         """What was counted, at the end of a run that needed no census."""
@@ -64,18 +65,21 @@ class Inquest:
         if self._taker is None or self._tallies is None or self._sources is None:
             self._sources = Sources()
             self._taker, self._tallies = CensusTaker(self._sources), Tallies(self._sources)
-        for filename in self.files.keys() - self._known_files:
-            self._sources.add(filename, *self.files[filename])
-            self._known_files.add(filename)
+        for filename, file in [*self.files.items()]:
+            # A module that was changed and loaded again has other lines than before.
+            if self._known_files.get(filename) is not file:
+                self._sources.add(filename, *file)
+                self._known_files[filename] = file
         return self._taker, self._tallies
 
     def _counts(self) -> Counter[Row]:
         """What was counted while the program ran."""
         counts: Counter[Row] = Counter()
-        for site, count in self.calls.counts.items():
+        # Other threads go on calling: not live views of the dictionaries.
+        for site, count in [*self.calls.counts.items()]:
             kind = tallies.OPTIMIZERS if site.name == _OPTIMIZER else tallies.CALLS
             counts[Row(kind, site.name, self._line(site.filename, site.line))] += count
-        for site, shapes in self.calls.shapes.items():
+        for site, shapes in [*self.calls.shapes.items()]:
             counts[Row(tallies.SHAPES, site.name, self._line(site.filename, site.line))] += len(
                 shapes
             )

@@ -103,7 +103,12 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """One look at all objects of the program, taken at a boundary after a collection."""
+    """One look at all objects of the program, taken at a boundary after a collection.
+
+    `native_bytes` is the part of the bytes in use that malloc has handed out, `objects_bytes` the
+    size of all objects that were found, and `large_bytes` the part of it that malloc has given:
+    small objects live in memory that CPython manages itself.
+    """
 
     unit_id: int
     ordinal: int
@@ -112,6 +117,9 @@ class Census:
     in_use_bytes: int
     objects: int
     ordinals: tuple[int, ...] = ()
+    native_bytes: int | None = None
+    objects_bytes: int | None = None
+    large_bytes: int | None = None
 
     def ordinal_of(self, unit: Unit) -> int | None:
         """The round trips of any unit that were completed by then, as far as they were seen."""
@@ -185,6 +193,30 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class NativeSite:
+    """A place that allocated what was not freed while memray watched.
+
+    `where` is the program's innermost line, None where no line of it was on the stack; `function`
+    is that line's function, else a library's. `native` is the function below it that wanted the
+    memory, empty where it has no name or native stacks were not traced.
+    """
+
+    where: str | None
+    function: str
+    native: str
+    grown_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTrace:
+    """What memray saw: for how many rounds, by how much memory in use grew meanwhile, and where."""
+
+    rounds: int
+    grown_bytes: int
+    sites: tuple[NativeSite, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """One recording, read back: everything that judging needs."""
 
@@ -196,6 +228,7 @@ class Timeline:
     censuses: tuple[Census, ...] = ()
     holders: tuple[Holder, ...] = ()
     tallies: tuple[Tally, ...] = ()
+    native_trace: NativeTrace | None = None
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     footprint: Footprint | None = None
@@ -273,7 +306,8 @@ class Evidence:
     """All that a cause is given: the verdict, and what the censuses of the run have shown.
 
     `growth_bytes` is what memory in use grew by between the first and the last census, and
-    `unexplained_bytes` the part of it that no Python object accounts for.
+    `unexplained_bytes` the part of it that no Python object accounts for; `collected_bytes`
+    is what garbage collections made as an experiment gave back.
     """
 
     verdict: Verdict
@@ -282,22 +316,46 @@ class Evidence:
     tallies: tuple[Tally, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    collected_bytes: int = 0
+    native_trace: NativeTrace | None = None
 
     @property
     def growth_bytes(self) -> int:
         """The growth of memory in use that the censuses span."""
         if len(self.censuses) < 2:  # noqa: PLR2004 - one census has nothing to be compared with
             return 0
-        return self.censuses[-1].in_use_bytes - self.censuses[0].in_use_bytes
+        native, large, small = self._grown()
+        if native is None or large is None or small is None:
+            return self.censuses[-1].in_use_bytes - self.censuses[0].in_use_bytes
+        # Small objects were weighed one by one: better than an average per block.
+        return max(0, native) + max(0, small)
 
     @property
     def unexplained_bytes(self) -> int:
         """The growth that no Python object accounts for."""
+        native, large, _ = self._grown()
+        if native is not None and large is not None:
+            return max(0, native - max(0, large))
         return max(0, self.growth_bytes - sum(holder.grown_bytes for holder in self.holders))
+
+    def _grown(self) -> tuple[int | None, int | None, int | None]:
+        """What malloc has handed out, large objects and small ones grew by, where known."""
+        if len(self.censuses) < 2:  # noqa: PLR2004
+            return None, None, None
+        first, last = self.censuses[0], self.censuses[-1]
+        native = _difference(first.native_bytes, last.native_bytes)
+        large = _difference(first.large_bytes, last.large_bytes)
+        objects = _difference(first.objects_bytes, last.objects_bytes)
+        small = None if objects is None or large is None else objects - large
+        return native, large, small
 
     def tallied(self, kind: str) -> tuple[Tally, ...]:
         """The tallies of one kind."""
         return tuple(tally for tally in self.tallies if tally.kind == kind)
+
+
+def _difference(first: int | None, last: int | None) -> int | None:
+    return None if first is None or last is None else last - first
 
 
 class Status(StrEnum):

@@ -5,8 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lowwater.gauges import RSS_ANON, in_use_bytes
+from lowwater.gauges import POOL_IN_USE, RSS_ANON, in_use_bytes, python_bytes
 from lowwater.model import NotMeasured, Sample
+from lowwater.native_trace.tracer import NativeTracer, Place
 from lowwater.protocols import Probe
 from lowwater.recording.records import (
     Collected,
@@ -72,6 +73,7 @@ class Observer:
     ) -> None:
         """Observe with these probes into this recording."""
         self.inquire = inquire
+        self.native_tracer: NativeTracer | None = None
         self._probes = probes
         self._writer = writer
         self._clock = clock
@@ -82,11 +84,13 @@ class Observer:
         self._paces: list[Pace] = []
         self._last_ordinals: list[int] = []
         self._columns: list[str] = []
+        self._latest: dict[str, int] = {}
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
         self._last_sample_s = self._began_s
         self._collections = 0
         self._collecting_s = 0.0
+        self._native_bytes: int | None = None
         self._censuses = 0
         self._census_s = 0.0
         # Ticks may come from several threads; the one that finds the lock taken goes on.
@@ -120,11 +124,15 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        experimenting_s = self._collecting_s + self._census_s
+        experimenting_s = self._experimenting_s()
         try:
             self._last_ordinals[unit_id] = ordinal
-            level = self._sample(unit_id, ordinal, now_s)
             elapsed_s = now_s - self._began_s
+            if self.native_tracer is not None and self.native_tracer.passes(
+                Place(unit_id, ordinal, elapsed_s), at_end=at_end, may_act=may_collect
+            ):
+                return
+            level = self._sample(unit_id, ordinal, now_s)
             if may_collect and self._suspicion.wants_collection(
                 unit_id, level, elapsed_s, at_end=at_end
             ):
@@ -132,12 +140,12 @@ class Observer:
                 if self.inquire is not None and self._suspicion.wants_census(
                     unit_id, ordinal, held, elapsed_s, at_end=at_end
                 ):
-                    self._take_census(unit_id, ordinal, held)
+                    self._take_census(unit_id, ordinal, held - self._own_bytes())
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # A collection is not a sample's cost: it must not silence the unit that needed it.
-            experimenting_s = self._collecting_s + self._census_s - experimenting_s
+            experimenting_s = self._experimenting_s() - experimenting_s
             self._paces[unit_id].spend(self._clock() - now_s - experimenting_s)
             self._lock.release()
 
@@ -152,6 +160,14 @@ class Observer:
             if unit_id is not None:
                 self.boundary(unit_id, int(now_s - self._began_s), may_collect=False)
 
+    def in_use_now(self) -> int:
+        """Bytes in use at this moment; 0 where they are not known."""
+        return in_use_bytes(self._read()) or 0
+
+    def record(self, record: Record) -> None:
+        """Write a record that another part of the agent has made."""
+        self._writer.append(record)
+
     def learn(self, environment: dict[str, str]) -> None:
         """Record facts about the environment that became known."""
         self._writer.append(Learned(environment))
@@ -165,6 +181,8 @@ class Observer:
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
+            if self.native_tracer is not None:
+                self.native_tracer.finish()
             for record in last_words:
                 self._writer.append(record)
             for slots in self._slots:
@@ -177,7 +195,16 @@ class Observer:
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""
         self.is_on = False
+        if self.native_tracer is not None:
+            self.native_tracer.abandon()
         self._writer.close()
+
+    def _own_bytes(self) -> int:
+        return self.native_tracer.own_bytes if self.native_tracer is not None else 0
+
+    def _experimenting_s(self) -> float:
+        tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
+        return self._collecting_s + self._census_s + tracing_s
 
     def _footprint(self) -> Spent:
         return Spent(
@@ -205,7 +232,9 @@ class Observer:
         """Run the collector; answers what is still in use."""
         start_s = self._clock()
         gc.collect()
-        after_bytes = in_use_bytes(self._read())
+        gauges = self._read()
+        after_bytes = in_use_bytes(gauges)
+        self._native_bytes = None if after_bytes is None else after_bytes - python_bytes(gauges)
         took_s = self._clock() - start_s
         if after_bytes is None:  # only resident memory is known: it tells nothing here
             after_bytes = before_bytes
@@ -239,9 +268,12 @@ class Observer:
             held_bytes,
             objects,
             tuple(self._last_ordinals),
+            self._native_bytes,
         )
         for record in (taken, *found):
             self._writer.append(record)
+        if self.native_tracer is not None:
+            self.native_tracer.census_taken(taken, found, self._latest.get(POOL_IN_USE, 0))
         self._suspicion.census_taken(unit_id, ordinal, held_bytes, start_s - self._began_s)
 
     def _read(self) -> dict[str, int]:
@@ -253,6 +285,7 @@ class Observer:
             else:
                 gauges.update(answer.gauges)
                 self._measured_now(probe.name)
+        self._latest = gauges
         return gauges
 
     def _unmeasured_now(self, probe: str, why: str) -> None:

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from lowwater.errors import UnreadableInput
 from lowwater.model import Diagnosis, Ending, Evidence, Timeline
+from lowwater.native_trace.sites import add_sites
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
@@ -19,6 +20,9 @@ def watch(
     """Stay with a program that was launched, and judge what was seen, however it ended."""
     with _looking(recording, progress_on) as on_look:
         outcome = supervise(child, recording, on_look)
+    problem = add_sites(recording, outcome.ended.elapsed_us)
+    if problem is not None:
+        outcome = replace(outcome, notes=(*outcome.notes, problem))
     try:
         timeline = load(recording)
     except UnreadableInput as error:  # the disk was full from the start
@@ -44,6 +48,8 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         timeline.tallies,
         timeline.environment,
         ledger,
+        sum(collection.freed_bytes for collection in timeline.collections),
+        timeline.native_trace,
     )
     return Diagnosis(
         verdict=verdict,

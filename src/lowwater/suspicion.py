@@ -27,6 +27,9 @@ SPREAD = 1.3
 # there is no later chance, so more is allowed.
 COLLECTING_SHARE = 0.2
 COLLECTING_SHARE_AT_END = 0.5
+# After so many collections the verdict has what it needs: from then on they are rare.
+MANY = 12
+COLLECTING_SHARE_LATER = 0.05
 # All objects are looked at so many times in a run at the most, …
 MOST_CENSUSES = 5
 # … the second time soon, for one alone tells nothing, …
@@ -87,6 +90,7 @@ class Suspicion:
         self._next_s = 0.0
         self._next_at_end_s = 0.0
         self._collected_bytes = 0
+        self._collections = 0
         self._censuses = 0
         self._last_census: _LastCensus | None = None
         self._passed_elsewhere = 0
@@ -109,10 +113,13 @@ class Suspicion:
         """Take note of a collection; from now on this unit's rise need not prove itself."""
         self._rises[unit_id].is_suspected = True
         self._collected_bytes = after_bytes
+        self._collections += 1
+        is_enough = self._collections >= MANY
+        share = COLLECTING_SHARE_LATER if is_enough else COLLECTING_SHARE
+        at_end = COLLECTING_SHARE_LATER if is_enough else COLLECTING_SHARE_AT_END
         watched_s = elapsed_s - (self._first_s or 0.0)
-        wait_s = max(watched_s * (SPREAD - 1), took_s / COLLECTING_SHARE)
-        self._next_s = elapsed_s + wait_s
-        self._next_at_end_s = elapsed_s + took_s / COLLECTING_SHARE_AT_END
+        self._next_s = elapsed_s + max(watched_s * (SPREAD - 1), took_s / share)
+        self._next_at_end_s = elapsed_s + took_s / at_end
 
     def wants_census(
         self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float, *, at_end: bool = False

@@ -1,4 +1,4 @@
-# expect: leak of 4194304 bytes per epoch
+# expect: leak of 4194304 bytes per epoch; LW102|LW101 at 10 held by kept
 import numpy as np
 import tf_keras as keras
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; LW403
 import os
 import tempfile
 

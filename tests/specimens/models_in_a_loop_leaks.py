@@ -1,4 +1,4 @@
-# expect: leak per iteration at models_in_a_loop_leaks.py:7
+# expect: leak per iteration at models_in_a_loop_leaks.py:7; LW205 at 17,16,8,7
 import keras
 import numpy as np
 

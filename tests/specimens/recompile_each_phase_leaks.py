@@ -1,4 +1,4 @@
-# expect: leak per iteration at recompile_each_phase_leaks.py:28; LW207|LW205 at 23,24,22
+# expect: leak per iteration at recompile_each_phase_leaks.py:28; LW207|LW205 at 23,24
 """Gradual unfreezing: the network is compiled again whenever the trainable layers change."""
 import keras
 import numpy as np

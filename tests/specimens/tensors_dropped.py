@@ -1,4 +1,4 @@
-# expect: reserved
+# expect: reserved; LW401
 import keras
 import numpy as np
 import tensorflow as tf

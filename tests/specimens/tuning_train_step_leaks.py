@@ -1,4 +1,4 @@
-# expect: leak per iteration at tuning_train_step_leaks.py:41; LW205|LW207 at 23,33,35,24,13,43
+# expect: leak per iteration at tuning_train_step_leaks.py:41; LW205|LW207 at 23,35,33,24,12,43
 """Random search over learning rates with a hand-written training step."""
 import random
 

@@ -66,7 +66,7 @@ def test_several_causes_are_explained_one_after_the_other():
 def test_leak_of_a_library_says_where_it_is_reported():
     output = " ".join(explain("LW205").output.split())
 
-    assert "A leak of tensorflow (up to 2.21; a fix was merged" in output
+    assert "A leak of tensorflow (reported from 2.11 on, measured on 2.21;" in output
     assert "reported as tensorflow/tensorflow#97697." in output
 
 

@@ -61,7 +61,7 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
     if total <= 0:
         return ()
     claims = _merged(_claimed(evidence, causes))
-    rest = total - sum(claim.grown_bytes for claim in claims)
+    rest = min(total - sum(claim.grown_bytes for claim in claims), evidence.unexplained_bytes)
     claims = _merged(_with_rest(claims, rest, total, evidence, causes))
     ranked = sorted(claims, key=lambda claim: claim.rank, reverse=True)
     told = [claim for claim in ranked if claim.grown_bytes >= _LEAST_SHARE * total] or ranked[:1]
@@ -173,11 +173,13 @@ def _told(cause: Cause, account: Account) -> Finding:
 
     A leak of a library, and growth that has no path, are known by their code and holder.
     """
-    known = cause.known
+    known, message = cause.known, account.message
+    if known is not None:
+        message = f"{message} {known.reported_as(account.issue or known.issue)}"
     return Finding(
         code=cause.code,
         name=cause.name,
-        message=f"{account.message} {known.reference}" if known else account.message,
+        message=message,
         fix=account.fix or cause.fix,
         where=account.where,
         holder=account.holder,

@@ -11,13 +11,15 @@ from lowwater.upstream import KnownLeak
 class Account:
     """What a cause tells of one case, before its share of the growth is known.
 
-    `fix` is given only where the case has a better one than the cause in general.
+    `fix` is given only where the case has a better one than the cause in general, and `issue`
+    only where this form of a library's leak has a report of its own.
     """
 
     message: str
     where: str | None = None
     holder: str | None = None
     fix: str | None = None
+    issue: str | None = None
 
 
 class Cause:

@@ -8,7 +8,7 @@ from lowwater.model import Step
 
 _KERAS = frozenset({"keras", "tf_keras", "tensorflow"})
 _TENSORFLOW = frozenset({"tensorflow"})
-_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "jax", "jaxlib", "torch", "numpy"})
+LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "jax", "jaxlib", "torch", "numpy"})
 _PLAIN = frozenset({"list", "dict", "tuple", "set", "frozenset", "deque", "collections.deque"}) | {
     "collections.defaultdict",
     "collections.OrderedDict",
@@ -28,7 +28,7 @@ def class_name(full: str) -> str:
 def library_of(step: Step) -> str | None:
     """The framework that the object's class is part of; None for the program's own."""
     top = step.type.partition(".")[0]
-    return top if top in _LIBRARIES else None
+    return top if top in LIBRARIES else None
 
 
 def is_module(step: Step) -> bool:
@@ -69,6 +69,11 @@ def is_history(step: Step) -> bool:
 def is_model(step: Step) -> bool:
     """A Keras model of any style."""
     return _is(step, _KERAS, "Model", "Sequential", "Functional")
+
+
+def is_layer(step: Step) -> bool:
+    """A Keras layer, or anything else that can be connected to one: a model, an operation."""
+    return _is(step, _KERAS, "Layer", "Operation")
 
 
 def is_sequence(step: Step) -> bool:

@@ -1,6 +1,7 @@
 """Lines of the program that tallies point at: which call, which definition grew."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lowwater import tallies
 from lowwater.model import Evidence, Tally
@@ -10,16 +11,49 @@ TRAINING = ("fit", "train_on_batch", "train_step", "fit_generator")
 FEEDING = ("from_generator", "py_function", "numpy_function", *TRAINING, "evaluate", "predict")
 
 
+def grew(tally: Tally, evidence: Evidence) -> bool:
+    """Whether it rose from each census to the next.
+
+    An inner loop may call for two censuses in one round of the verdict's unit: what happens once
+    per round need not have happened between these.
+    """
+    unit = evidence.verdict.unit
+    if unit is None or len(tally.counts) != len(evidence.censuses):
+        return tally.grew
+    told: list[int] = []
+    later: int | None = None
+    for census, count in zip(reversed(evidence.censuses), reversed(tally.counts), strict=True):
+        ordinal = census.ordinal_of(unit)
+        if later is None or ordinal is None or ordinal < later:
+            told.insert(0, count)
+            later = ordinal
+    return replace(tally, counts=tuple(told)).grew
+
+
 def grown(evidence: Evidence, kind: str, *names: str) -> Tally | None:
     """The tally of this kind that grew in every interval, and most; one with a line first."""
-    found = (tally for tally in evidence.tallied(kind) if tally.grew)
+    found = (tally for tally in evidence.tallied(kind) if grew(tally, evidence))
     return fastest(tally for tally in found if not names or tally.name.lstrip("_") in names)
 
 
 def fastest(found: Iterable[Tally]) -> Tally | None:
     """The one that grew most, of those with a line if there are any."""
-    ranked = sorted(found, key=lambda one: (one.where is not None, _risen(one)))
+    ranked = sorted(found, key=lambda one: (one.where is not None, risen(one)))
     return ranked[-1] if ranked else None
+
+
+def altogether(evidence: Evidence, name: str) -> Tally | None:
+    """All calls of this name as one, at the line that has most; None unless it ever grew."""
+    found = [one for one in evidence.tallied(tallies.CALLS) if one.name == name]
+    first = fastest(one for one in found if grew(one, evidence))
+    if first is None:
+        return None
+    return replace(first, counts=tuple(map(sum, zip(*(one.counts for one in found), strict=True))))
+
+
+def risen(tally: Tally) -> int:
+    """By how much it rose between the first and the last census."""
+    return tally.counts[-1] - tally.counts[0]
 
 
 def short_name(tally: Tally) -> str:
@@ -47,22 +81,23 @@ def datasets(evidence: Evidence, name: str) -> list[Tally]:
 
 def models_made(evidence: Evidence) -> Tally | None:
     """Models that were made again and again, whether or not they still live."""
-    return grown(evidence, tallies.CALLS, "Model") or grown(evidence, tallies.MODELS)
+    return grown(evidence, tallies.CALLS, tallies.MODEL) or grown(evidence, tallies.MODELS)
 
 
 def has_one_model(evidence: Evidence) -> bool:
     """Whether no new models were made; False as well where nobody has counted them."""
-    was_counted = any(tally.name == "Model" for tally in evidence.tallied(tallies.CALLS))
+    was_counted = any(tally.name == tallies.MODEL for tally in evidence.tallied(tallies.CALLS))
     return was_counted and models_made(evidence) is None
 
 
 def retraced(evidence: Evidence) -> Tally | None:
     """A `tf.function` that is traced again and again, while no more such functions are made."""
-    remade = {(one.name, one.where) for one in evidence.tallied(tallies.FUNCTIONS) if one.grew}
+    functions = (one for one in evidence.tallied(tallies.FUNCTIONS) if grew(one, evidence))
+    remade = {(one.name, one.where) for one in functions}
     return fastest(
         tally
         for tally in evidence.tallied(tallies.TRACES)
-        if tally.grew and (tally.name, tally.where) not in remade
+        if grew(tally, evidence) and (tally.name, tally.where) not in remade
     )
 
 
@@ -74,13 +109,9 @@ def remade(evidence: Evidence) -> Tally | None:
     """
     if models_made(evidence) is not None:
         return None
-    functions = (one for one in evidence.tallied(tallies.FUNCTIONS) if one.grew and one.where)
-    found = fastest(functions)
+    functions = evidence.tallied(tallies.FUNCTIONS)
+    found = fastest(one for one in functions if one.where and grew(one, evidence))
     if found is not None or not has_one_model(evidence):
         return found
     calls = grown(evidence, tallies.CALLS, "compile")
     return calls or grown(evidence, tallies.OPTIMIZERS)
-
-
-def _risen(tally: Tally) -> int:
-    return tally.counts[-1] - tally.counts[0]

@@ -63,6 +63,13 @@ def is_programs(holder: Holder) -> bool:
     return holder.is_users or bool(holder.sites) or (owner is not None and owner.where is not None)
 
 
+def global_of_library(holder: Holder) -> str | None:
+    """The name of the library's own global variable that the path to the container begins with."""
+    root, *steps = holder.steps[: holder.container + 1]
+    is_librarys = _kinds.is_module(root) and root.about.partition(".")[0] in _kinds.LIBRARIES
+    return steps[0].edge.lstrip("._") if is_librarys and steps else None
+
+
 def line_of(holder: Holder) -> str | None:
     """The line that adds to it, else the nearest line of the program on the way there."""
     if holder.sites:

@@ -39,16 +39,10 @@ class ClearSessionInEpoch(Cause):
         has_graph = any(_kinds.is_v1_graph(s) or _kinds.is_traced_graph(s) for s in holder.steps)
         return has_graph and not holder.is_users and _cleared(evidence) is not None
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
-        """Where it is called."""
-        found = self.in_rest(holder.grown_bytes, evidence)
-        return found or Account("`clear_session()` is called while a model is in use.")
-
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
-        """It is called in every round while one model is trained on."""
+    def account(self, holder: Holder, evidence: Evidence) -> Account:  # noqa: ARG002
+        """How often it is called, and where."""
         cleared = _cleared(evidence)
-        if cleared is None:
-            return None
+        assert cleared is not None, "claimed because of it"
         often = _words.often(cleared, evidence)
         message = f"`clear_session()` is called {often} while the same model is trained on."
         return Account(message, where=cleared.where)

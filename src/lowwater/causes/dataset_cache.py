@@ -2,7 +2,7 @@
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._lines import datasets
+from lowwater.causes._lines import datasets, grew
 from lowwater.model import Evidence, Kind, Tally
 
 _ORDER_FIX = "Put `cache()` before `repeat()` and before random augmentation."
@@ -37,7 +37,7 @@ class DatasetCache(Cause):
         if endless is not None:
             message = "`cache()` stands behind `repeat()`: its input never ends, so it fills on."
             return Account(message, where=endless.where, holder="Dataset.cache", fix=_ORDER_FIX)
-        more = next((cache for cache in caches if cache.grew), None)
+        more = next((cache for cache in caches if grew(cache, evidence)), None)
         if more is None:
             return None
         pace = _words.rise(more, "cached data set", "cached data sets", evidence)

@@ -6,10 +6,17 @@ from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made
 from lowwater.causes._paths import nearest_line
 from lowwater.gauges import GRADIENTS
-from lowwater.model import Evidence, Holder
+from lowwater.model import Evidence, Holder, Tally
+from lowwater.upstream._known_leak import parse_version
 from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
 _HOLDER = "tensorflow gradient registry"
+_UNTRAINED_FIX = (
+    "Call the model itself, `model(x)`, in place of `model.predict(x)`; or write the activation "
+    "as `lambda z: z * keras.ops.sigmoid(z)`, which has no custom gradient."
+)
+# tensorflow/tensorflow#109334 was merged after 2.21: what training files then keeps no graph.
+_TRAINING_MENDED = (2, 22)
 
 
 class GradientRegistry(Cause):
@@ -21,6 +28,16 @@ class GradientRegistry(Cause):
     So a model that is built, fitted and thrown away in a loop never leaves memory completely.
     `del`, `clear_session()` and `gc.collect()` together do not help:
     measured on TensorFlow 2.21, a small model leaves 4.6 MB behind, a MobileNetV2 143 MB.
+
+    It is not only training. Whatever TensorFlow writes as a custom gradient is filed when it is
+    traced: `silu` and `swish` in `predict` too (0.1 MB for each small model built or loaded;
+    `relu` and `gelu` leave nothing), `tf.recompute_grad`, and a SavedModel that holds a custom
+    gradient each time it is loaded (1.4 MB for a tiny one with `silu`).
+    For these `model(x)` in place of `model.predict(x)` leaves nothing; load a SavedModel once, or
+    save it with `tf.saved_model.SaveOptions(experimental_custom_gradients=False)`.
+
+    A release after 2.21 is expected to mend training; we tried the idea of that change on 2.21,
+    and `silu` and SavedModels leaked as before.
 
     Leaks:
 
@@ -57,25 +74,31 @@ class GradientRegistry(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """Which call fills the registry."""
         pace = _words.rate(holder.counts, "function", "functions", evidence)
-        message = (
-            f"TensorFlow's gradient registry grows by {pace}, "
-            "and each keeps the graphs and weights of a model that was trained."
-        )
-        made = models_made(evidence)
-        where = line_of_call(evidence, TRAINING) or (made.where if made else nearest_line(holder))
-        return Account(message, where=where, holder=_HOLDER)
+        grows = f"TensorFlow's gradient registry grows by {pace}, and each keeps"
+        made, trained = models_made(evidence), line_of_call(evidence, TRAINING)
+        if trained is not None or (calls := _tracing(evidence)) is None:
+            message = f"{grows} the graphs and weights of a model that was trained."
+            where = trained or (made.where if made else nearest_line(holder))
+            return Account(message, where=where, holder=_HOLDER)
+        message = f"{grows} a graph with a custom gradient, such as that of `silu` or `swish`."
+        return Account(message, calls.where, _HOLDER, _UNTRAINED_FIX)
 
     def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
         """Models that the program keeps were trained, so the registry keeps their graphs too."""
         is_told = not codes.isdisjoint({self.code, "LW202", "LW207"})
-        version = evidence.environment.get(GRADIENT_REGISTRY.library, "")
-        if is_told or not GRADIENT_REGISTRY.is_in(version) or not _fills_with_models(evidence):
+        version = parse_version(evidence.environment.get(GRADIENT_REGISTRY.library, ""))
+        if is_told or not version < _TRAINING_MENDED or not _fills_with_models(evidence):
             return None
         message = (
             "TensorFlow's gradient registry holds the trained graphs of these models as well, "
             "so they will not leave memory completely when the program lets go of them."
         )
         return Account(message, where=line_of_call(evidence, TRAINING), holder=_HOLDER)
+
+
+def _tracing(evidence: Evidence) -> Tally | None:
+    """The call that traces models without training them."""
+    return grown(evidence, tallies.CALLS, "predict", "evaluate")
 
 
 def _fills_with_models(evidence: Evidence) -> bool:

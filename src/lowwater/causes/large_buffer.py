@@ -2,7 +2,7 @@
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._lines import datasets
+from lowwater.causes._lines import datasets, grew
 from lowwater.model import Evidence, Kind
 
 
@@ -30,7 +30,9 @@ class LargeBuffer(Cause):
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
         """Ever more pipelines live, each with a buffer of its own."""
-        more = next((tally for tally in datasets(evidence, "Shuffle") if tally.grew), None)
+        more = next(
+            (tally for tally in datasets(evidence, "Shuffle") if grew(tally, evidence)), None
+        )
         if more is None:
             return None
         pace = _words.rise(more, "shuffled data set", "shuffled data sets", evidence)

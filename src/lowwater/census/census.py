@@ -11,12 +11,14 @@ from typing import Any
 
 from lowwater.census.co_holders import split_fairly
 from lowwater.census.describe import type_name
+from lowwater.census.edges import is_name
 from lowwater.census.growth import Summary, compare, summarise
 from lowwater.census.growth_site import Sources
+from lowwater.census.kinds import derives, kind_of, module_of
 from lowwater.census.leak_trace import Tracer
 from lowwater.census.references import NUMBERS, References, thread_locals
 from lowwater.census.roots import frames_now, modules_now, namespace, variables_of
-from lowwater.census.sizes import Sizes, derives
+from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Node, Walk
 from lowwater.model import Holder
 
@@ -33,6 +35,8 @@ class Seen:
     objects: int
     holders: tuple[Holder, ...]
     is_complete: bool
+    objects_bytes: int
+    large_bytes: int
 
 
 class CensusTaker:
@@ -42,7 +46,6 @@ class CensusTaker:
         """`sources` knows the files of the program."""
         self._sources = sources
         self._earlier: list[Summary] = []
-        self._first_in_use_bytes = 0
 
     def take(
         self,
@@ -61,17 +64,17 @@ class CensusTaker:
                 look.forget()
 
     def _compared(self, look: "_Look", in_use_bytes: int) -> Seen:
-        if not self._earlier:
-            self._first_in_use_bytes = in_use_bytes
         holders: tuple[Holder, ...] = ()
         if self._earlier:
-            growth_bytes = max(0, in_use_bytes - self._first_in_use_bytes)
-            suspects, longer = compare(look.roots, self._earlier, growth_bytes)
+            suspects, longer = compare(look.roots, self._earlier, in_use_bytes)
             found = split_fairly(suspects, longer, look.references)[:_MOST_HOLDERS]
             tracer = look.tracer(self._earlier[-1])
-            holders = tuple(tracer.holder(suspect) for suspect in found)
-        self._earlier.append(summarise(look.roots))
-        return Seen(look.objects, holders, look.is_complete)
+            told = map(tracer.holder, found)
+            # More functions and classes of libraries than before: modules were loaded.
+            holders = tuple(holder for holder in told if holder.container >= 0)
+        self._earlier.append(summarise(look.roots, in_use_bytes))
+        sizes = look.sizes
+        return Seen(look.objects, holders, look.is_complete, sizes.total_bytes, sizes.large_bytes)
 
 
 class _Look:
@@ -80,7 +83,8 @@ class _Look:
     def __init__(self, sources: Sources, wanted: Callable[[type], bool]) -> None:
         self._sources = sources
         self._modules = modules_now(sources.is_users, _OUR_NAME)
-        self._users_names = self._modules.users_names
+        # Not a method of this object: that would be a cycle, and stay until the next collection.
+        self._is_users = _is_from(self._modules.users_names)
         self.references = References(self._is_users)
         self._walk = Walk(Sizes(), self.references, _is_ours, self._is_users, wanted)
         self.roots: list[Node] = []
@@ -90,6 +94,10 @@ class _Look:
     @property
     def objects(self) -> int:
         return len(self._walk.seen)
+
+    @property
+    def sizes(self) -> Sizes:
+        return self._walk.sizes
 
     @property
     def objects_wanted(self) -> Sequence[Any]:
@@ -124,14 +132,13 @@ class _Look:
             root.forget()
         self.roots.clear()
         self._in_thread_locals.clear()
-        self._walk.seen.clear()
-        self._walk.found.clear()
+        self._walk.forget()
 
     def _enter_users(self) -> None:
         for module in self._modules.users:
             root = self._root(_name(module), module, is_users=True)
             for name, value in [*namespace(module).items()]:
-                self._walk.enter(root, f".{name}", value)
+                self._walk.enter(root, f".{name}" if is_name(name) else "", value)
         for frame in self._frames():
             if self._sources.is_users(frame.f_code.co_filename):
                 self._enter_frame(frame, is_users=True)
@@ -150,9 +157,11 @@ class _Look:
     def _enter_libraries(self) -> None:
         code: list[Any] = []
         self._walk.readmit(self._in_thread_locals)
+        # All before the first is entered: what two modules name is still one object.
+        for module in self._modules.libraries:
+            self._walk.readmit(_values(module))
         for module in self._modules.libraries:
             values = [*_values(module)]
-            self._walk.readmit(values)
             # Thousands of functions and classes, of which hardly one holds anything.
             is_code = [issubclass(type(value), FunctionType | type) for value in values]
             code += [value for value, skip in zip(values, is_code, strict=True) if skip]
@@ -178,14 +187,20 @@ class _Look:
         root.objects.append(thing)
         return root
 
-    def _is_users(self, thing: Any) -> bool:  # noqa: ANN401 - a function or a class
-        kind = type(thing)
-        module = thing.__module__ if kind is FunctionType else vars(thing).get("__module__")
-        return isinstance(module, str) and module in self._users_names
+
+def _is_from(names: frozenset[str]) -> Callable[[Any], bool]:
+    """Whether a function or a class is from one of these modules."""
+
+    def is_from(thing: Any) -> bool:  # noqa: ANN401
+        module = thing.__module__ if type(thing) is FunctionType else module_of(thing)
+        return type(module) is str and module in names
+
+    return is_from
 
 
 def _name(module: ModuleType) -> str:
-    return str(namespace(module).get("__name__", ""))
+    name = namespace(module).get("__name__")
+    return name if type(name) is str else ""
 
 
 def _values(module: ModuleType) -> Iterator[Any]:
@@ -193,7 +208,7 @@ def _values(module: ModuleType) -> Iterator[Any]:
     return (
         value
         for value in [*namespace(module).values()]
-        if type(value) not in _NOT_OF_A_MODULE and not issubclass(type(value), ModuleType)
+        if kind_of(value) not in _NOT_OF_A_MODULE and not issubclass(type(value), ModuleType)
     )
 
 
@@ -206,7 +221,7 @@ def _in_thread_locals(modules: Iterable[ModuleType]) -> Iterator[Any]:
         if derives(type(value), threading.local)
     ]
     for names in thread_locals(kept):
-        yield from [value for value in [*names.values()] if type(value) not in _NOT_OF_A_MODULE]
+        yield from [value for value in [*names.values()] if kind_of(value) not in _NOT_OF_A_MODULE]
 
 
 _NOT_OF_A_MODULE = NUMBERS | {str, bytes}

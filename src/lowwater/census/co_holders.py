@@ -7,9 +7,11 @@ one seems to hold all and the other nothing. Mending only the first would free n
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from lowwater.census.growth import Suspect
+from lowwater.census.kinds import is_a, is_made_by_class_statement, kind_of
 from lowwater.census.references import LEAVES, References
 from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Node
@@ -19,8 +21,6 @@ _DEEPEST = 3
 _MOST_THINGS = 50_000
 # What is smaller says nothing: two lists may well share a number or a name.
 _LEAST_BYTES = 1024
-# Objects of classes count for something even if their own size is small: a model, say.
-_IS_MADE_BY_CLASS_STATEMENT = 1 << 9
 # Less in common than this is no common holding.
 _LEAST_SHARED = 0.1
 
@@ -80,9 +80,9 @@ def _heavy_things(node: Node, references: References) -> dict[int, int]:
     things: dict[int, int] = {}
     for level in _levels(node.objects, references):
         for thing in level:
-            size = sizes.of(type(thing))(thing)
-            is_instance = bool(type(thing).__flags__ & _IS_MADE_BY_CLASS_STATEMENT)
-            if size >= _LEAST_BYTES or is_instance:
+            size = sizes.of(kind_of(thing))(thing)
+            # Objects of classes count even if their own size is small: a model, say.
+            if size >= _LEAST_BYTES or is_made_by_class_statement(type(thing)):
                 things[id(thing)] = max(size, _LEAST_BYTES)
         if len(things) > _MOST_THINGS:
             break
@@ -93,8 +93,10 @@ def _levels(containers: Sequence[Any], references: References) -> Iterator[list[
     level = [*containers]
     for _ in range(_DEEPEST):
         below: dict[int, Any] = {}
-        for thing in level[:_MOST_THINGS]:
+        for thing in level:
             for referents in references.of(type(thing), [thing]):
-                below |= {id(one): one for one in referents if type(one) not in LEAVES}
-        level = [one for one in below.values() if not isinstance(one, type)]
+                heavy = (one for one in referents if kind_of(one) not in LEAVES)
+                # A list of a million would be kept a second time.
+                below |= {id(one): one for one in islice(heavy, _MOST_THINGS - len(below))}
+        level = [one for one in below.values() if not is_a(one, type)]
         yield level

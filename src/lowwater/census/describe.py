@@ -1,10 +1,11 @@
 """Tells in words what an object is and where the program defines it; runs no code of its own."""
 
 import functools
-import inspect
 import sys
 from types import (
+    AsyncGeneratorType,
     CodeType,
+    CoroutineType,
     FrameType,
     FunctionType,
     GeneratorType,
@@ -14,12 +15,20 @@ from types import (
 )
 from typing import Any, Protocol
 
+from lowwater.census.kinds import (
+    bases_of,
+    derives,
+    kind_of,
+    loaded_type,
+    module_of,
+    qualname_of,
+)
 from lowwater.census.references import OPEN
 from lowwater.census.roots import namespace
-from lowwater.census.sizes import derives, loaded_type
 from lowwater.model import Step
 
 _MOST_KINDS = 12
+_MOST_DECORATORS = 20
 _FUNCTION = ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "Function")
 _ARRAYS = (
     ("numpy", "ndarray"),
@@ -52,7 +61,7 @@ def step(edge: str, thing: Any, lines: Lines) -> Step:  # noqa: ANN401
     return Step(
         edge,
         type_name(kind),
-        tuple(type_name(base) for base in kind.__mro__[:_MOST_KINDS] if base is not object),
+        tuple(type_name(base) for base in bases_of(kind)[:_MOST_KINDS] if base is not object),
         about(thing) if kind is not FrameType else about_frame(thing, lines),
         where(thing, lines),
     )
@@ -60,12 +69,8 @@ def step(edge: str, thing: Any, lines: Lines) -> Step:  # noqa: ANN401
 
 def type_name(kind: type) -> str:
     """The full name of a class; built-in ones go without their module."""
-    # `__module__` may be anything in a class of the user's, a property even.
-    module = type.__dict__["__dict__"].__get__(kind).get("__module__")
-    name = type.__dict__["__qualname__"].__get__(kind)
-    if not isinstance(module, str):
-        module = type.__dict__["__module__"].__get__(kind)
-    return name if module == "builtins" or not isinstance(module, str) else f"{module}.{name}"
+    module, name = module_of(kind), qualname_of(kind)
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def about(thing: Any) -> str:  # noqa: ANN401
@@ -77,27 +82,33 @@ def about(thing: Any) -> str:  # noqa: ANN401
 
 
 def _about(thing: Any) -> str:  # noqa: ANN401, PLR0911 - one line per kind
-    kind = type(thing)
+    kind = kind_of(thing)
     if kind in OPEN or kind in (tuple, frozenset):
         return f"{len(thing):,} item{'' if len(thing) == 1 else 's'}"
     if kind in (str, bytes, bytearray):
         return f"length {len(thing):,}"
     if derives(kind, ModuleType):
-        return str(namespace(thing).get("__name__", ""))
+        name = namespace(thing).get("__name__")
+        return name if type(name) is str else ""
     if kind is FrameType:
         return f"{thing.f_code.co_qualname}()"
     if derives(kind, type):
         return type_name(thing)
-    if any(derives(kind, loaded_type(*array)) for array in _ARRAYS):
-        return f"{_element_type(thing)} {tuple(thing.shape)}"
-    named = thing.__func__ if kind is MethodType else getattr(thing, "__wrapped__", thing)
-    return named.__qualname__ if type(named) is FunctionType else ""
+    for array in _ARRAYS:
+        base = loaded_type(*array)
+        if base is not None and derives(kind, base):
+            return _about_array(thing, base)
+    function = _function_of(thing)
+    return function.__qualname__ if function is not None else ""
 
 
-def _element_type(array: Any) -> str:  # noqa: ANN401
+def _about_array(array: Any, base: Any) -> str:  # noqa: ANN401
+    # As the library tells it: a subclass of the program's may say anything.
+    dtype, shape = base.dtype.__get__(array), base.shape.__get__(array)
     # NumPy and JAX say `float32`, TensorFlow `<dtype: 'float32'>`, torch `torch.float32`.
-    name = getattr(array.dtype, "name", None)
-    return name if isinstance(name, str) else str(array.dtype).removeprefix("torch.")
+    name = getattr(dtype, "name", None)
+    element = name if isinstance(name, str) else str(dtype).removeprefix("torch.")
+    return f"{element} {tuple(shape)}"
 
 
 def where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
@@ -121,16 +132,16 @@ def _where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
         return f"{shown}:{code.co_firstlineno}" if shown else None
     defined = thing if derives(kind, type) else kind
     filename = file_of(defined)
-    return lines.class_line(filename, defined.__qualname__) if filename else None
+    return lines.class_line(filename, qualname_of(defined)) if filename else None
 
 
 def file_of(defined: type) -> str | None:
     """The file of the module that a class says it is from."""
-    module = sys.modules.get(str(vars(defined).get("__module__")))
+    module = sys.modules.get(module_of(defined) or "")
     if module is None or not derives(type(module), ModuleType):
         return None
     filename = namespace(module).get("__file__")
-    return filename if isinstance(filename, str) else None
+    return filename if type(filename) is str else None
 
 
 def line_of_frame(frame: FrameType, lines: Lines) -> str | None:
@@ -154,16 +165,35 @@ def _users_frame(frame: FrameType | None, lines: Lines) -> FrameType | None:
 
 def code_of(thing: Any) -> CodeType | None:  # noqa: ANN401
     """The code of anything that wraps a Python function, `tf.function` among them."""
+    code = _CODE.get(kind_of(thing))
+    if code is not None:
+        return getattr(thing, code)  # type: ignore[no-any-return]
+    function = _function_of(thing)
+    return function.__code__ if function is not None else None
+
+
+_CODE: dict[type, str] = {
+    GeneratorType: "gi_code",
+    CoroutineType: "cr_code",
+    AsyncGeneratorType: "ag_code",
+}
+
+
+def _function_of(thing: Any) -> FunctionType | None:  # noqa: ANN401
+    """The Python function below methods, caches and decorators."""
     kind = type(thing)
-    if kind is GeneratorType:
-        return thing.gi_code  # type: ignore[no-any-return]
     if kind is MethodType:
         thing = thing.__func__
-    if derives(kind, loaded_type(*_FUNCTION)):
+    elif derives(kind, loaded_type(*_FUNCTION)):
         thing = thing.python_function
-    if kind is functools._lru_cache_wrapper:  # noqa: SLF001
+    elif kind is functools._lru_cache_wrapper:  # noqa: SLF001
         thing = thing.__wrapped__
-    if type(thing) is FunctionType:
-        thing = inspect.unwrap(thing)
-    code = getattr(thing, "__code__", None) if type(thing) is FunctionType else None
-    return code if isinstance(code, CodeType) else None
+    # Not `inspect.unwrap`: what is wrapped may be any object, and would be asked for more.
+    for _ in range(_MOST_DECORATORS):
+        inner = thing.__dict__.get("__wrapped__") if type(thing) is FunctionType else None
+        # The `tf.function` of a method wraps a method of its own.
+        inner = inner.__func__ if type(inner) is MethodType else inner
+        if type(inner) is not FunctionType:
+            break
+        thing = inner
+    return thing if type(thing) is FunctionType else None

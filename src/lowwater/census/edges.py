@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
+    AsyncGeneratorType,
+    CoroutineType,
     FrameType,
     FunctionType,
     GeneratorType,
@@ -17,11 +19,14 @@ from types import (
 )
 from typing import Any
 
-from lowwater.census.roots import variables_of
-from lowwater.census.sizes import derives
+from lowwater.census.kinds import bases_of, class_attributes, derives
+from lowwater.census.references import unwrapped
+from lowwater.census.roots import namespace, variables_of
 
 # A dictionary with more entries is data, and its keys say nothing.
 _FEW_KEYS = 32
+# Longer ones are texts, not names.
+_LONGEST_NAME = 80
 # Tuples up to this length are records: which of the fields it is matters.
 _SHORT = 8
 ANY_ITEM = "[*]"
@@ -35,20 +40,25 @@ def named_parts(
     """The parts of an object whose names tell two paths apart: attributes and a few keys."""
     kind = type(thing)
     if kind is dict and 0 < len(thing) <= _FEW_KEYS:
-        yield from ((f"[{key!r}]", part) for key, part in [*thing.items()] if type(key) is str)
+        yield from ((f"[{key!r}]", part) for key, part in [*thing.items()] if is_name(key))
     elif is_users_class(kind):
         yield from ((f".{name}", part) for name, part in attributes(thing))
     elif derives(kind, type) and is_users_class(thing):
-        yield from ((f".{name}", part) for name, part in [*vars(thing).items()])
+        yield from _parts_of_class(thing)
+
+
+def is_name(key: Any) -> bool:  # noqa: ANN401
+    """Whether a key can stand in a report: anything but a short string says nothing there."""
+    return type(key) is str and len(key) <= _LONGEST_NAME
 
 
 def attributes(thing: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """The attributes of an instance, read past any `__getattr__` or property of its class."""
-    for base in type(thing).__mro__:
-        for name, part in [*base.__dict__.items()]:
-            if name == "__dict__" and type(part) is GetSetDescriptorType:
+    for base in bases_of(type(thing)):
+        for name, part in [*class_attributes(base).items()]:
+            if type(part) is GetSetDescriptorType and part.__name__ == "__dict__":
                 own = part.__get__(thing)
-                yield from ((key, value) for key, value in [*own.items()] if type(key) is str)
+                yield from ((key, value) for key, value in [*own.items()] if is_name(key))
             elif type(part) is MemberDescriptorType:
                 with contextlib.suppress(AttributeError):  # a slot that is empty
                     yield name, part.__get__(thing)
@@ -73,16 +83,22 @@ def _parts(parent: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
         yield from ((f".{name}", part) for name, part in attributes(parent))
 
 
-def _parts_of_module(parent: ModuleType | type) -> Iterator[tuple[str, Any]]:
-    return ((f".{name}", part) for name, part in [*vars(parent).items()])
+def _parts_of_module(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    return ((f".{name}", part) for name, part in [*namespace(module).items()] if is_name(name))
+
+
+def _parts_of_class(kind: type) -> Iterator[tuple[str, Any]]:
+    attributes = [*class_attributes(kind).items()]
+    return ((f".{name}", unwrapped(part)) for name, part in attributes if is_name(name))
 
 
 def _parts_of_frame(frame: FrameType) -> Iterator[tuple[str, Any]]:
     return ((f"local {name}", part) for name, part in variables_of(frame).items())
 
 
-def _parts_of_generator(generator: "GeneratorType[Any, Any, Any]") -> Iterator[tuple[str, Any]]:
-    return _parts_of_frame(generator.gi_frame) if generator.gi_frame is not None else iter(())
+def _parts_of_generator(generator: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    frame = getattr(generator, _FRAMES[type(generator)])
+    return _parts_of_frame(frame) if frame is not None else iter(())
 
 
 def _parts_of_traceback(entry: TracebackType) -> Iterator[tuple[str, Any]]:
@@ -96,14 +112,15 @@ def _parts_of_method(method: MethodType) -> Iterator[tuple[str, Any]]:
 
 
 def _parts_of_partial(call: "partial[Any]") -> Iterator[tuple[str, Any]]:
-    yield from (("argument", part) for part in call.args)
-    yield from ((f"argument {name}", part) for name, part in call.keywords.items())
+    # By the class itself: one that derives from it may define them anew.
+    arguments, keywords = (vars(partial)[name].__get__(call) for name in ("args", "keywords"))
+    yield from (("argument", part) for part in arguments)
+    yield from ((f"argument {name}", part) for name, part in [*keywords.items()])
 
 
 def _parts_of_exception(error: BaseException) -> Iterator[tuple[str, Any]]:
-    yield ".__traceback__", error.__traceback__
-    yield ".__context__", error.__context__
-    yield ".__cause__", error.__cause__
+    for name in ("__traceback__", "__context__", "__cause__"):
+        yield f".{name}", vars(BaseException)[name].__get__(error)
 
 
 def _parts_of_items(items: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
@@ -133,15 +150,16 @@ def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def _parts_of_dict(parent: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
     are_names = dict.__len__(parent) <= _FEW_KEYS
     for key, part in [*dict.items(parent)]:
-        yield (f"[{key!r}]" if are_names and type(key) is str else ANY_ITEM), part
+        yield (f"[{key!r}]" if are_names and is_name(key) else ANY_ITEM), part
     yield from (("key", key) for key in [*dict.keys(parent)])
 
 
+_FRAMES = {GeneratorType: "gi_frame", CoroutineType: "cr_frame", AsyncGeneratorType: "ag_frame"}
 _PARTS: tuple[tuple[type, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
     (ModuleType, _parts_of_module),
-    (type, _parts_of_module),
+    (type, _parts_of_class),
     (FrameType, _parts_of_frame),
-    (GeneratorType, _parts_of_generator),
+    *((kind, _parts_of_generator) for kind in _FRAMES),
     (TracebackType, _parts_of_traceback),
     (FunctionType, _parts_of_function),
     (MethodType, _parts_of_method),

@@ -15,6 +15,8 @@ _LEAST_BYTES = 32 * 1024
 _NEAR_THE_ROOT = 6
 # What is less than this part of the growth is not worth a finding.
 _LEAST_SHARE = 0.02
+# Between two censuses with less of the growth than this, a path may well have stood still.
+_LEAST_OF_GROWTH = 0.15
 
 
 class Totals(NamedTuple):
@@ -38,6 +40,7 @@ class Summary:
     function runs, and the same object is reached in another way. `lengths` has the containers'.
     """
 
+    in_use_bytes: int
     totals: Mapping[int, Totals]
     keys: Mapping[tuple[int, str], int]
     lengths: Mapping[int, int]
@@ -60,6 +63,7 @@ class _Comparison:
     """Goes down from a root, with the name that each node had at each earlier census."""
 
     earlier: Sequence[Summary]
+    telling: Sequence[int]
     least_bytes: int
     suspects: list[Suspect] = field(default_factory=list)
     longer: list[Suspect] = field(default_factory=list)
@@ -67,9 +71,11 @@ class _Comparison:
     def visit(self, node: Node, keys: Keys) -> None:
         """Find what grew in this node or below."""
         own = self._series(node, keys)
-        multiplied, steady = self._grown_children(node, keys)
+        multiplied, steady = self._grown_children(node, keys, own)
         gain = sum(_gain(series) for _, series in multiplied)
         gain += own[-1].own_bytes - own[0].own_bytes
+        if node.fan_out:  # a dictionary has names for its items only while there are few
+            gain = min(gain, _gain(own))
         if gain >= self.least_bytes and self._may_be_blamed(node, keys, own, multiplied):
             self.suspects.append(_suspect(node, own, multiplied, gain))
         for child in steady:
@@ -77,8 +83,10 @@ class _Comparison:
 
     def look_for_longer(self, node: Node, keys: Keys) -> None:
         """Find containers of the program that got longer, whoever holds what is in them."""
+        if any(suspect.node is node for suspect in self.suspects):
+            return  # what is below holds its things through this one, and not beside it
         own = self._series(node, keys)
-        if node.fan_out and _rises(total.fan_out for total in own):
+        if node.fan_out and self._rises(total.fan_out for total in own):
             self.longer.append(_suspect(node, own, (), 0))
         if node.depth < _NEAR_THE_ROOT:
             for child in node.own_children():
@@ -89,15 +97,19 @@ class _Comparison:
         return (key_of(root, 0),) * len(self.earlier)
 
     def _grown_children(
-        self, node: Node, keys: Keys
+        self, node: Node, keys: Keys, own: Sequence[Totals]
     ) -> tuple[list[tuple[Node, list[Totals]]], list[Node]]:
         """Those that there are ever more of, and those that hold ever more."""
         multiplied, steady = [], []
+        is_longer = bool(node.fan_out) and self._rises(total.fan_out for total in own)
         for child in node.own_children():
             series = self._series(child, self._keys_below(child, keys))
             if _gain(series) <= 0:
                 continue
-            if _rises(total.population for total in series) and not _is_variable(node, child):
+            # `logs["epoch 7"]` has a path of its own: that it is new makes it one of many.
+            is_one_more = is_longer and not series[0].population
+            are_more = is_one_more or self._rises(total.population for total in series)
+            if are_more and not _is_variable(node, child):
                 multiplied.append((child, series))
             elif _gain(series) >= self.least_bytes:
                 steady.append(child)
@@ -114,11 +126,17 @@ class _Comparison:
         known = all(key in summary.totals for key, summary in zip(keys, self.earlier, strict=True))
         if node.kind is FrameType or (node.is_users and not known):
             return False
-        return bool(multiplied) or _rises(total.own_bytes for total in own)
+        return bool(multiplied) or self._rises(total.own_bytes for total in own)
 
     def _series(self, node: Node, keys: Keys) -> list[Totals]:
         before = zip(keys, self.earlier, strict=True)
         return [*(summary.totals.get(key, _NOTHING) for key, summary in before), totals_of(node)]
+
+    def _rises(self, values: Iterable[int]) -> bool:
+        """Whether it rose between all censuses that are far enough apart to tell."""
+        all_values = [*values]
+        told = [all_values[index] for index in self.telling]
+        return all(low < high for low, high in pairwise(told))
 
     def _keys_below(self, child: Node, keys: Keys) -> Keys:
         return tuple(
@@ -133,23 +151,36 @@ class _Comparison:
 
 
 def compare(
-    roots: Sequence[Node], earlier: Sequence[Summary], growth_bytes: int
+    roots: Sequence[Node], earlier: Sequence[Summary], in_use_bytes: int
 ) -> tuple[list[Suspect], list[Suspect]]:
-    """The paths that grew since each of the earlier censuses, those that grew most first;
-    and containers that only got longer, with things that were found on another path.
+    """The paths that grew from census to census, those that grew most first.
+
+    And containers that only got longer, with things that were found on another path.
     """
-    comparison = _Comparison(earlier, max(_LEAST_BYTES, round(growth_bytes * _LEAST_SHARE)))
+    growth_bytes = max(0, in_use_bytes - earlier[0].in_use_bytes)
+    least_bytes = max(_LEAST_BYTES, round(growth_bytes * _LEAST_SHARE))
+    levels = [*(summary.in_use_bytes for summary in earlier), in_use_bytes]
+    comparison = _Comparison(earlier, _telling(levels), least_bytes)
     for root in roots:
         comparison.visit(root, comparison.keys_of_root(root))
-    accused = {id(suspect.node) for suspect in comparison.suspects}
     for root in roots:
-        if root.is_users and accused:
+        if root.is_users and comparison.suspects:
             comparison.look_for_longer(root, comparison.keys_of_root(root))
-    longer = [one for one in comparison.longer if id(one.node) not in accused]
-    return sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes), longer
+    suspects = sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes)
+    return suspects, comparison.longer
 
 
-def summarise(roots: Sequence[Node]) -> Summary:
+def _telling(levels: Sequence[int]) -> list[int]:
+    """The first census, the last, and those between that are a good part of the growth apart."""
+    least = _LEAST_OF_GROWTH * max(1, levels[-1] - levels[0])
+    last, chosen = len(levels) - 1, [0]
+    for index, level in enumerate(levels[:-1]):
+        if level - levels[chosen[-1]] >= least and levels[-1] - level >= least:
+            chosen.append(index)
+    return [*chosen, last]
+
+
+def summarise(roots: Sequence[Node], in_use_bytes: int) -> Summary:
     """What to remember of a census until the next."""
     totals, keys, lengths = dict[int, Totals](), dict[tuple[int, str], int](), dict[int, int]()
     for node, key in _with_keys(roots):
@@ -158,7 +189,7 @@ def summarise(roots: Sequence[Node]) -> Summary:
             keys[id(node.objects[0]), type_name(node.kind)] = key
         if node.fan_out:
             lengths |= {id(container): len(container) for container in node.objects}
-    return Summary(totals, keys, lengths)
+    return Summary(in_use_bytes, totals, keys, lengths)
 
 
 def _with_keys(roots: Sequence[Node]) -> Iterator[tuple[Node, int]]:
@@ -189,8 +220,12 @@ def _suspect(
     grown_bytes: int,
 ) -> Suspect:
     columns = [*zip(*(series for _, series in multiplied), strict=True)] or [()] * len(own)
+    # Then the items that were there before had paths of their own, too.
+    are_new = any(not series[0].population for _, series in multiplied)
     sizes = [
-        total.own_bytes + sum(below.bytes_below for below in column)
+        total.bytes_below
+        if are_new and node.fan_out
+        else total.own_bytes + sum(below.bytes_below for below in column)
         for total, column in zip(own, columns, strict=True)
     ]
     counts = [
@@ -210,7 +245,3 @@ def _is_variable(node: Node, child: Node) -> bool:
 
 def _gain(series: Sequence[Totals]) -> int:
     return series[-1].bytes_below - series[0].bytes_below
-
-
-def _rises(values: Iterable[int]) -> bool:
-    return all(low < high for low, high in pairwise(values))

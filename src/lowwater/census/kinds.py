@@ -11,10 +11,10 @@ from typing import Any
 _IS_MADE_BY_CLASS_STATEMENT = 1 << 9
 
 bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
-class_attributes: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
 qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 basic_size: Callable[[type], int] = type.__dict__["__basicsize__"].__get__
 _flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_dict: Callable[[type], Mapping[str, Any] | None] = type.__dict__["__dict__"].__get__
 _module: Callable[[type], Any] = type.__dict__["__module__"].__get__
 
 
@@ -26,6 +26,12 @@ def kind_of(thing: Any) -> type:  # noqa: ANN401
     """
     kind = type(thing)
     return kind if type(kind) is type or is_hashable(kind) else object
+
+
+def class_attributes(kind: type) -> Mapping[str, Any]:
+    """What a class itself defines, by name."""
+    # A type of C that was never used is not ready, and has no attributes yet.
+    return _dict(kind) or {}
 
 
 def is_hashable(kind: type) -> bool:

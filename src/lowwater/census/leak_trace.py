@@ -1,19 +1,21 @@
 """From a path that grew to the objects on it: root, …, container, a new item, what is heavy."""
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from types import CellType, FrameType, FunctionType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
 from lowwater.census.describe import code_of, file_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
+from lowwater.census.kinds import derives, is_a, kind_of, qualname_of
 from lowwater.census.references import OPEN, References
-from lowwater.census.roots import namespace
-from lowwater.census.sizes import Sizes, derives
+from lowwater.census.roots import namespace, variables_of
+from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Node
 from lowwater.model import GrowthSite, Holder
 
@@ -81,13 +83,11 @@ class Tracer:
         yield from _linked([*reversed(way)])
 
     def _referrer(self, node: Node, thing: Any) -> Any:  # noqa: ANN401
+        """The object of a node that refers to this one; if it is not remembered, one like it."""
         if len(node.objects) == 1:
             return node.objects[0]
-        for candidate in node.objects:
-            for referents in self.references.of(node.kind, [candidate]):
-                if any(referent is thing for referent in referents):
-                    return candidate
-        return None
+        refers = (one for one in node.objects if any(part is thing for part in self._parts_of(one)))
+        return next(refers, node.objects[0])
 
     def _way_to_heavy(self, suspect: Suspect, container: Any) -> Iterator[Link]:  # noqa: ANN401
         """A new item of the container, and on to the part of it that is heaviest."""
@@ -107,29 +107,35 @@ class Tracer:
 
     def _latest_item(self, container: Any) -> Iterator[Link]:  # noqa: ANN401
         """Of a container that shares its items with another, the item that it got last."""
-        if type(container) not in OPEN or not container:
+        if kind_of(container) not in OPEN or not container:
             return
-        parent, thing = container, self._parts_of(container)[-1]
+        sizes = Sizes()
+        parent, thing = container, self._parts_of(container)[0]
         for _ in range(_DEEPEST_BELOW):
             yield Link(edges.label(parent, thing) or edges.ANY_ITEM, thing)
-            if type(thing) not in _CONTAINERS or not thing:
+            if kind_of(thing) not in _CONTAINERS or not thing:
                 return
-            parent, thing = thing, max(self._parts_of(thing), key=_size)
+            parts = self._parts_of(thing)
+            parent, thing = thing, max(parts, key=lambda part: sizes.of(kind_of(part))(part))
 
     def _part(self, thing: Any, node: Node, *, is_item: bool) -> Any:  # noqa: ANN401
         """A referent of this object that belongs to the node; of items the latest."""
         if node.label:
             return node.objects[-1] if node.objects else None
-        alike = [part for part in self._parts_of(thing) if type(part) is node.kind]
+        alike = [part for part in self._parts_of(thing) if kind_of(part) is node.kind]
         if is_item or not alike:
-            return alike[-1] if alike else None
+            return alike[0] if alike else None
         return max(alike, key=Sizes().of(node.kind))
 
     def _parts_of(self, thing: Any) -> list[Any]:  # noqa: ANN401
-        lists = self.references.of(type(thing), [thing])
-        parts = [referent for referents in lists for referent in referents]
-        # Of a dictionary the values come last: the key is hardly what makes an entry heavy.
-        return parts + ([*thing.values()] if type(thing) is dict else [])
+        """What an object refers to; the items of a container from the latest to the first."""
+        kind = type(thing)
+        if kind is FrameType:
+            return [*variables_of(thing).values()]
+        items = next((parts(thing) for base, parts in _ITEMS if derives(kind, base)), [])
+        if kind_of(thing) in OPEN or kind is tuple:
+            return items[::-1]
+        return items[::-1] + [part for parts in self.references.of(kind, [thing]) for part in parts]
 
     def _sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
         """The lines that add to the container, found by the names that lead to it."""
@@ -157,11 +163,18 @@ class Tracer:
         if derives(kind, ModuleType):
             return Place("global", edge[1:], None, depth), namespace(parent).get("__file__")
         defined = parent if derives(kind, type) else kind
-        owner = defined.__qualname__ if self.is_users_class(defined) else None
+        owner = qualname_of(defined) if self.is_users_class(defined) else None
         filename = file_of(defined)
         if derives(kind, type):
             return Place("class-attribute", edge[1:], owner, depth), filename
         return Place("attribute", edge[1:], owner, depth), filename
+
+
+def _own_code(parent: Any) -> CodeType | None:  # noqa: ANN401
+    """The code whose variable it is: that of a decorator's wrapper, not of what it wraps."""
+    if type(parent) is FrameType:
+        return parent.f_code
+    return parent.__code__ if type(parent) is FunctionType else code_of(parent)
 
 
 def _place_of_variable(
@@ -170,7 +183,7 @@ def _place_of_variable(
     name: str,
     depth: int,
 ) -> tuple[Place | None, str | None]:
-    code = parent.f_code if type(parent) is FrameType else code_of(parent)
+    code = _own_code(parent)
     if code is None:
         return None, None
     if how == "local":
@@ -181,12 +194,15 @@ def _place_of_variable(
     return Place("closure", name, made_in, depth), code.co_filename
 
 
-def _is_container(thing: Any) -> bool:  # noqa: ANN401
-    return any(derives(type(thing), kind) for kind in _CONTAINERS)
-
-
-def _size(thing: Any) -> int:  # noqa: ANN401
-    return Sizes().of(type(thing))(thing)
+# The items in their order, by no method of a subclass. Of a dictionary the values come last: the
+# key is hardly what makes an entry heavy.
+_ITEMS: tuple[tuple[type, Callable[[Any], list[Any]]], ...] = (
+    (dict, lambda thing: [*dict.keys(thing), *dict.values(thing)]),
+    (list, lambda thing: [*list.__iter__(thing)]),
+    (tuple, lambda thing: [*tuple.__iter__(thing)]),
+    (deque, lambda thing: [*deque.__iter__(thing)]),
+    (set, lambda thing: [*set.__iter__(thing)]),
+)
 
 
 def _linked(way: Sequence[tuple[Node, Any]]) -> Iterator[Link]:
@@ -214,7 +230,7 @@ def _edge(node: Node, parent: Any, between: Any, thing: Any) -> str:  # noqa: AN
         names = (f".{name}" for name, part in [*between.items()] if part is thing)
         return next(names, "")
     found = node.label or edges.label(parent, thing)
-    return found or (edges.ANY_ITEM if _is_container(parent) else "")
+    return found or (edges.ANY_ITEM if is_a(parent, *_CONTAINERS) else "")
 
 
 def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
@@ -223,7 +239,7 @@ def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
         return True
     if type(parent) is FunctionType:
         return thing is parent.__defaults__ or thing is parent.__kwdefaults__
-    if type(thing) is not dict or _is_container(parent) or not thing:
+    if type(thing) is not dict or is_a(parent, *_CONTAINERS) or not thing:
         return False
     return edges.label(parent, thing) == "" and all(type(key) is str for key in [*thing])
 

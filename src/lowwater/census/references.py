@@ -23,7 +23,14 @@ from types import (
 )
 from typing import Any
 
-from lowwater.census.sizes import derives, loaded_type
+from lowwater.census.kinds import (
+    attribute,
+    bases_of,
+    class_attributes,
+    derives,
+    is_made_by_class_statement,
+    loaded_type,
+)
 
 # Numbers are never told apart: a list of ten million would need a set of ten million names.
 NUMBERS = frozenset({int, float, bool, complex, type(None), type(NotImplemented), type(...)})
@@ -37,8 +44,9 @@ LEAVES = NUMBERS | {
 OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
 # Objects that are asked in one call; the list that comes back is garbage a moment later.
 _MOST_AT_ONCE = 50_000
-
-_class_attributes = type.__dict__["__dict__"].__get__
+_TYPE_AND_DICT = 2
+# In a dictionary with so many, keys are data; those of smaller ones are mostly shared names.
+_MANY_KEYS = 1_000
 
 
 class References:
@@ -49,8 +57,13 @@ class References:
         self._is_users = is_users
         self._array_type = loaded_type("numpy", "ndarray")
 
-    def of(self, kind: type, objects: list[Any]) -> Iterator[list[Any]]:
-        """All that these objects of one type refer to, in lists of a bearable length."""
+    def of(
+        self, kind: type, objects: list[Any], made: list[dict[str, Any]] | None = None
+    ) -> Iterator[list[Any]]:
+        """All that these objects of one type refer to, in lists of a bearable length.
+
+        `made` are their `attribute_dicts`, where these are known already.
+        """
         if kind is FunctionType:
             yield [*self._of_functions(objects)]
         elif derives(kind, type):
@@ -58,10 +71,27 @@ class References:
         else:
             for start in range(0, len(objects), _MOST_AT_ONCE):
                 yield gc.get_referents(*objects[start : start + _MOST_AT_ONCE])
+            made = self.attribute_dicts(kind, objects) if made is None else made
+            yield from ([*attributes.values()] for attributes in made)
             yield from self._hidden(kind, objects)
 
+    def attribute_dicts(self, kind: type, objects: Iterable[Any]) -> list[dict[str, Any]]:
+        """The `__dict__` of those objects that have made one by now.
+
+        Python keeps the values of most objects without a dictionary, until somebody asks for it.
+        So it must not be asked for, and whether there is one must make no difference.
+        """
+        own = attribute(kind, "__dict__")
+        if type(own) is not GetSetDescriptorType or kind is FunctionType or derives(kind, type):
+            return []
+        is_plain = all(map(_adds_only_attributes, bases_of(kind)))
+        return [made for thing in objects for made in _attribute_dict(thing, own, is_plain)]
+
     def _hidden(self, kind: type, objects: list[Any]) -> Iterator[list[Any]]:
-        if derives(kind, self._array_type):
+        if derives(kind, dict):
+            # The collector is not told of keys that are strings: they cannot be part of a cycle.
+            yield from ([*dict.keys(one)] for one in objects if dict.__len__(one) >= _MANY_KEYS)
+        elif derives(kind, self._array_type):
             yield [*_hidden_in_arrays(objects)]
         elif derives(kind, threading.local):
             yield [*thread_locals(objects)]
@@ -77,8 +107,34 @@ class References:
 
     def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
         for kind in classes:
-            # A type of C that was never used is not ready, and has no attributes yet.
-            yield from (_class_attributes(kind) or {}).values()
+            yield from map(unwrapped, [*class_attributes(kind).values()])
+
+
+def _adds_only_attributes(base: type) -> bool:
+    is_pythons = is_made_by_class_statement(base) and "__slots__" not in class_attributes(base)
+    return is_pythons or base is object
+
+
+def _attribute_dict(
+    thing: Any,  # noqa: ANN401
+    own: GetSetDescriptorType,
+    is_plain: bool,  # noqa: FBT001
+) -> Iterator[dict[str, Any]]:
+    """The dictionary, if there is one already."""
+    referents = gc.get_referents(thing)
+    dicts = [part for part in referents if type(part) is dict]
+    # A plain object refers to its type and either to its dictionary or to all of its values.
+    if dicts and (not is_plain or len(referents) == _TYPE_AND_DICT):
+        made = own.__get__(thing)
+        yield from (part for part in dicts if part is made)
+
+
+def unwrapped(part: Any) -> Any:  # noqa: ANN401
+    """The function in a static method, a class method or a property; anything else as it is."""
+    kind = type(part)
+    if kind is staticmethod or kind is classmethod:
+        return part.__func__
+    return part.fget if kind is property else part
 
 
 def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:
@@ -89,7 +145,8 @@ def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:
         if base is not None:
             yield base
         elif ndarray.dtype.__get__(array).hasobject:
-            yield from ndarray.ravel(array).tolist()
+            # As a plain array: a subclass would be told of its new view.
+            yield from ndarray.ravel(ndarray.view(array, ndarray)).tolist()
 
 
 def thread_locals(things: Iterable[Any]) -> Iterator[Any]:

@@ -25,7 +25,7 @@ class Modules:
     def users_names(self) -> frozenset[str]:
         """What the classes and functions of the program give as their `__module__`."""
         names = (namespace(module).get("__name__") for module in self.users)
-        return frozenset(name for name in names if isinstance(name, str))
+        return frozenset(name for name in names if type(name) is str)
 
 
 def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:
@@ -35,11 +35,12 @@ def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:
     # Somebody may import in another thread: not a live view of the dictionary.
     for name, module in [*sys.modules.items()]:
         # Some put other things there; and `isinstance` would ask a lazy module what it is.
-        if not issubclass(type(module), ModuleType):
+        if not issubclass(type(module), ModuleType) or type(name) is not str:
             continue
         if name == our_name or name.startswith(f"{our_name}."):
             continue
-        is_own = name == "__main__" or is_users(str(namespace(module).get("__file__")))
+        filename = namespace(module).get("__file__")
+        is_own = name == "__main__" or (type(filename) is str and is_users(filename))
         (users if is_own else libraries).append(module)
     return Modules(tuple(users), tuple(libraries))
 

@@ -6,13 +6,13 @@ compared. An object belongs to the first path that reaches it, and the program's
 first: what a library holds as well is still the program's.
 """
 
-import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from lowwater.census.edges import named_parts
+from lowwater.census.kinds import is_made_by_class_statement, kind_of
 from lowwater.census.references import LEAVES, NUMBERS, OPEN, References
 from lowwater.census.sizes import Sizes
 
@@ -22,9 +22,18 @@ _DEEPEST = 40
 _MOST_REMEMBERED = 64
 # More instances of a class than this are data, and their attributes are not told apart.
 _FEW = 32
-# A walk over more objects than this would hold up the program for too long.
-_MOST_OBJECTS = 6_000_000
-_IS_MADE_BY_CLASS_STATEMENT = 1 << 9
+# So many parts have names of their own; in a tree of a million objects each has another path.
+_MOST_NAMED = 4_000
+# Each takes about 75 bytes while the walk lasts: more than this would hold up the program for too
+# long, and take more than 250 MB.
+_MOST_OBJECTS = 3_000_000
+# What numbers are kept in; one takes a block of 32 bytes. How many there are, and whether they are
+# the same few over and over (labels, rewards), so many tell.
+_KEEP_NUMBERS = OPEN | {tuple}
+_NUMBER_BYTES = 32
+_SAMPLE = 4_096
+# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
+_NUMBERS = frozenset(map(id, NUMBERS))
 
 
 class Node:
@@ -63,8 +72,8 @@ class Node:
         """The node higher up that a tree or a linked list comes back to."""
         alike = (node for node in self.path_up() if node.kind is kind)
         if self.depth >= _DEEPEST:
-            return next(alike, None)
-        if not label and not kind.__flags__ & _IS_MADE_BY_CLASS_STATEMENT:
+            return next((node for node in alike if node.depth >= _DEEPEST), None)
+        if not label and not is_made_by_class_statement(kind):
             return None  # a list in a list is not the same list
         # A node with a name stands for what the program calls so, and for nothing else.
         return next((node for node in alike if node.label == label), None)
@@ -112,6 +121,7 @@ class Walk:
     found: list[Any] = field(default_factory=list)
     seen: set[int] = field(default_factory=set)
     is_complete: bool = True
+    _names_left: int = _MOST_NAMED
     _pending: deque[tuple[Node, list[Any]]] = field(default_factory=deque)
 
     def leave_out(self, things: Iterable[Any]) -> None:
@@ -125,31 +135,29 @@ class Walk:
     def enter(self, node: Node, label: str, thing: Any) -> None:  # noqa: ANN401
         """Start at an object that a root names."""
         kind = type(thing)
-        if kind in NUMBERS or id(thing) in self.seen or self.is_ours(kind):
+        if id(kind) in _NUMBERS or id(thing) in self.seen or self.is_ours(kind):
             return
         self.seen.add(id(thing))
-        self._found(node.child(kind, label), [thing])
+        self._found(node.child(kind_of(thing), label), [thing])
 
     def enter_all(self, node: Node, things: Iterable[Any]) -> None:
         """Start at many objects that a root holds, or go on to them."""
-        seen, groups = self.seen, dict[type, list[Any]]()
+        seen, groups = self.seen, dict[int, list[Any]]()
         for thing in things:
-            kind = type(thing)
-            try:
-                # A list of ten million numbers would need a set of ten million names.
-                if kind in NUMBERS:
-                    continue
-                identity = id(thing)
-                if identity not in seen:
-                    seen.add(identity)
-                    groups[kind].append(thing)
-            except KeyError:
-                groups[kind] = [thing]
-            except Exception:  # noqa: BLE001, S112 - a metaclass may refuse to be hashed
+            kind = id(type(thing))
+            # A list of ten million numbers would need a set of ten million names.
+            if kind in _NUMBERS:
                 continue
-        for kind, alike in groups.items():
-            if not self.is_ours(kind):
-                self._found(node.child(kind), alike)
+            identity = id(thing)
+            if identity not in seen:
+                seen.add(identity)
+                try:
+                    groups[kind].append(thing)
+                except KeyError:
+                    groups[kind] = [thing]
+        for alike in groups.values():
+            if not self.is_ours(type(alike[0])):
+                self._found(node.child(kind_of(alike[0])), alike)
 
     def run(self) -> None:
         """Follow everything that was entered."""
@@ -158,17 +166,42 @@ class Walk:
                 self.is_complete = False
                 self._pending.clear()
                 return
-            # One strange class must not hide all the others.
-            with contextlib.suppress(Exception):
+            try:
                 self._follow(*self._pending.popleft())
+            except Exception:  # noqa: BLE001 - one strange class must not hide all the others
+                self.is_complete = False
+
+    def forget(self) -> None:
+        """Let go of all objects."""
+        self.found, self.seen, self._pending = [], set(), deque()
 
     def _follow(self, node: Node, objects: list[Any]) -> None:
-        if node.is_users and node.count <= _FEW:
+        if node.is_users and node.count <= _FEW and self._names_left > 0:
             for thing in objects:
                 for label, part in named_parts(thing, self.is_users_class):
                     self.enter(node, label, part)
-        for referents in self.references.of(node.kind, objects):
+                    self._names_left -= 1
+        made = self.references.attribute_dicts(node.kind, objects)
+        self.leave_out(made)  # what is in them is the objects' own
+        node.own_bytes += self.sizes.total(dict, made)
+        for referents in self.references.of(node.kind, objects, made):
             self.enter_all(node, referents)
+            if node.kind in _KEEP_NUMBERS:
+                self._count_numbers(node, referents)
+
+    def _count_numbers(self, node: Node, things: list[Any]) -> None:
+        """Numbers are not told apart, but ten million of them are a lot of memory."""
+        every = len(things) // _SAMPLE + 1
+        sample = things[::every]
+        for kind in (float, int):
+            numbers = [thing for thing in sample if type(thing) is kind]
+            different = len(set(map(id, numbers)))
+            if different:
+                below = node.child(kind)
+                count = len(numbers) * every if different > len(numbers) // 2 else different
+                below.count += count
+                below.own_bytes += count * _NUMBER_BYTES
+                below.objects = below.objects or numbers[:1]
 
     def _found(self, node: Node, things: list[Any]) -> None:
         kind = node.kind

@@ -75,16 +75,17 @@ class Calls:
         if shape is not None:
             shapes = self.shapes.setdefault(site, set())
             if len(shapes) < _MOST_SHAPES:
-                shapes.add(hash(shape))
+                shapes.add(shape)
 
 
-def _shape_of(data: Any) -> tuple[int, ...] | None:  # noqa: ANN401
+def _shape_of(data: Any) -> int | None:  # noqa: ANN401
+    """A number for the shape; None where there is none that can be known without the program."""
     try:
         # Not `getattr(data, …)`: an attribute of the user's own class may do anything.
         kind = type(data)
         if kind.__module__.partition(".")[0] in {"numpy", "tensorflow", "jaxlib", "torch"}:
-            return tuple(data.shape)
-    except Exception:  # noqa: BLE001 - a tensor of unknown rank
+            return hash(tuple(data.shape))
+    except Exception:  # noqa: BLE001 - a tensor of unknown rank, a v1 shape that has no hash
         return None
     return None
 

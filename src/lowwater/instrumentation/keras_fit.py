@@ -6,15 +6,7 @@ from types import ModuleType
 from lowwater.instrumentation._placement import Placement, innermost
 from lowwater.instrumentation._tick import Passes, tick_for
 from lowwater.instrumentation.calls import Calls
-
-CALLS = (
-    "fit",
-    "evaluate",
-    "predict",
-    "train_on_batch",
-    "test_on_batch",
-    "predict_on_batch",
-)
+from lowwater.instrumentation.keras_calls import CALLS
 
 
 def placements(

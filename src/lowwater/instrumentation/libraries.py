@@ -7,7 +7,7 @@ has compiled. Nothing here holds on to a tensor, a table or a function of the pr
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from lowwater import tallies
 from lowwater.instrumentation._placement import Placement, innermost
@@ -94,9 +94,9 @@ def table_placements(lookup_ops: ModuleType, calls: Calls) -> Iterator[Placement
     """Lookup tables that TensorFlow never frees: in memory, and known by a name of their own."""
     count = calls.counter(tallies.TABLE)
 
-    def made(initializer: Any, is_anonymous: object) -> None:  # noqa: ANN401 - of any class
+    def made(initializer: object, is_anonymous: object) -> None:
         # A table that is read from a file is shared by all who read the same file.
-        if not is_anonymous and not getattr(initializer, "_shared_name", None):
+        if not is_anonymous and not issubclass(type(initializer), lookup_ops.TextFileInitializer):
             count()
 
     def made_mutable(is_anonymous: object) -> None:
@@ -120,12 +120,20 @@ def compiled_placements(polymorphic: ModuleType, calls: Calls) -> Iterator[Place
     yield Placement(innermost(polymorphic.Function.__init__), made, "start", ("jit_compile",))
 
 
+def python_function_placements(script_ops: ModuleType, calls: Calls) -> Iterator[Placement]:
+    """Python functions that are handed to TensorFlow."""
+    yield Placement(innermost(script_ops.eager_py_func), calls.counter("py_function"), "start")
+    numpy_function = innermost(script_ops.numpy_function)
+    yield Placement(numpy_function, calls.counter("numpy_function"), "start")
+
+
 def placements() -> Mapping[str, Placements]:
     """For each module of TensorFlow what is to be placed there, once it is loaded."""
     return {
         "tensorflow.python.eager.context": seed_placements,
         "tensorflow.python.ops.resource_variable_ops": variable_placements,
         "tensorflow.python.ops.lookup_ops": table_placements,
+        "tensorflow.python.ops.script_ops": python_function_placements,
         "tensorflow.python.eager.polymorphic_function.polymorphic_function": compiled_placements,
         **number_placements(),
     }

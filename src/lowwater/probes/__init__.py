@@ -20,5 +20,5 @@ def malloc_probe(library: str | None) -> Probe:
 
 def default_probes() -> tuple[Probe, ...]:
     """The probes of every run, in the order of the ledger."""
-    malloc = malloc_probe(malloc_library())
-    return (HostProbe(), malloc, CPythonProbe(), TensorFlowProbe(malloc))
+    host, malloc = HostProbe(), malloc_probe(malloc_library())
+    return (host, malloc, CPythonProbe(), TensorFlowProbe(malloc, host))

@@ -54,3 +54,22 @@ class PoolSize:
         self._times_seen = self._times_seen + 1 if region == self._last_region else 1
         self._last_region = region
         return region if self._times_seen <= 2 else 0  # noqa: PLR2004 - a large request repeats one
+
+
+class Untouched:
+    """Estimates what malloc has handed out and nobody has written to, where no pool tells.
+
+    A graph-mode (v1) program has the same pool, and no statistics of it. But a new region is not
+    resident until tensors are put into it, so what is missing from resident memory is free.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._usual: int | None = None
+
+    def add(self, malloc_bytes: int, resident_bytes: int) -> int:
+        """Take the next reading; return the bytes that are not resident, beyond the usual."""
+        missing = malloc_bytes - resident_bytes
+        # Stacks and small objects of Python are resident too, so this is far below zero.
+        self._usual = missing if self._usual is None else min(self._usual, missing)
+        return missing - self._usual

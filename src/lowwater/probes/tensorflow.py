@@ -6,18 +6,21 @@ from typing import Any
 from lowwater.gauges import (
     FUNCTIONS,
     GRADIENTS,
+    HEAP_FREE,
     HEAP_USED,
     MMAP_USED,
     POOL_IN_USE,
     POOL_SIZE,
+    RSS_ANON,
     device_gauge,
 )
 from lowwater.model import NotMeasured, Reading
-from lowwater.probes.pool import PoolSize
+from lowwater.probes.pool import PoolSize, Untouched
 from lowwater.protocols import Probe
 
 _CONTEXT = "tensorflow.python.eager.context"
 _OPS = "tensorflow.python.framework.ops"
+_GRAPH_MODE = 0
 
 
 class TensorFlowProbe:
@@ -25,10 +28,12 @@ class TensorFlowProbe:
 
     name = "tensorflow"
 
-    def __init__(self, malloc: Probe) -> None:
-        """Ask `malloc` for what TensorFlow does not tell: how much its pool has taken."""
+    def __init__(self, malloc: Probe, host: Probe | None = None) -> None:
+        """Ask `malloc` and `host` for what TensorFlow does not tell: how much its pool has."""
         self._malloc = malloc
+        self._host = host
         self._pool_size = PoolSize()
+        self._untouched = Untouched()
         self._silent_devices: set[str] = set()
 
     def read(self) -> Reading | NotMeasured:
@@ -37,12 +42,25 @@ class TensorFlowProbe:
         if context is None:
             return NotMeasured("the program has not used TensorFlow")
         if not getattr(context, "_initialized", False):
-            return NotMeasured("TensorFlow was imported but ran no operation")
+            return self._of_graph_mode() or NotMeasured(
+                "TensorFlow was imported but ran no operation"
+            )
         gauges = {FUNCTIONS: len(context.list_function_names())}
         gauges |= self._gradients()
         for device in getattr(context, "_logical_devices", None) or ():
             gauges |= self._pool(context, device.name.removeprefix("/device:"))
         return Reading(gauges)
+
+    def _of_graph_mode(self) -> Reading | None:
+        """What can be known of the pool of a v1 program: the part that is not resident yet."""
+        mode = getattr(sys.modules.get(_CONTEXT), "default_execution_mode", None)
+        host = self._host.read() if self._host is not None else None
+        malloc = self._malloc.read()
+        if mode != _GRAPH_MODE or not isinstance(host, Reading) or not isinstance(malloc, Reading):
+            return None
+        handed_out = sum(malloc.gauges[name] for name in (HEAP_USED, HEAP_FREE, MMAP_USED))
+        free = self._untouched.add(handed_out, host.gauges[RSS_ANON])
+        return Reading({POOL_SIZE: free, POOL_IN_USE: 0})
 
     def _gradients(self) -> dict[str, int]:
         registry = getattr(sys.modules.get(_OPS), "gradient_registry", None)

@@ -1,6 +1,7 @@
 """Reads a recording back: a Timeline for judging, or new records while it still grows."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from lowwater.model import (
     Ending,
     Footprint,
     Holder,
+    NativeTrace,
     Note,
     OutsideSample,
     Sample,
@@ -103,6 +105,7 @@ class Fold:
         self.censuses: list[Census] = []
         self.holders: list[Holder] = []
         self.tallies: list[Tally] = []
+        self.native_trace: NativeTrace | None = None
         self.outside: list[OutsideSample] = []
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
@@ -126,10 +129,19 @@ class Fold:
                 )
             case records.Counted():
                 self.censuses.append(_census(record))
+            case records.Weighed(objects_bytes, large_bytes):
+                self.censuses[-1:] = [
+                    replace(one, objects_bytes=objects_bytes, large_bytes=large_bytes)
+                    for one in self.censuses[-1:]
+                ]
             case records.Held(holders):
                 self.holders = holders
             case records.Tallied(tallies):
                 self.tallies = tallies
+            case records.NativeTraced(rounds, grown_bytes):
+                self.native_trace = NativeTrace(rounds, grown_bytes) if rounds else None
+            case records.NativeSites(sites) if self.native_trace is not None:
+                self.native_trace = replace(self.native_trace, sites=tuple(sites))
             case records.SeenOutside(elapsed_us, anon_bytes):
                 self.outside.append(OutsideSample(elapsed_us / 1e6, anon_bytes))
             case records.Unmeasured(probe, None):
@@ -161,6 +173,7 @@ class Fold:
             censuses=tuple(self.censuses),
             holders=tuple(self.holders),
             tallies=tuple(self.tallies),
+            native_trace=self.native_trace,
             outside=tuple(self.outside),
             unmeasured=self.unmeasured,
             notes=tuple(self.notes),
@@ -178,6 +191,7 @@ def _census(counted: records.Counted) -> Census:
         counted.in_use_bytes,
         counted.objects,
         counted.ordinals,
+        counted.native_bytes,
     )
 
 

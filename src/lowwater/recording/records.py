@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from lowwater.model import Holder, Tally
+from lowwater.model import Holder, NativeSite, Tally
 
 
 class _Record(msgspec.Struct, array_like=True, gc=False):
@@ -80,6 +80,14 @@ class Counted(_Record, tag="census"):
     in_use_bytes: int
     objects: int
     ordinals: tuple[int, ...]
+    native_bytes: int | None = None
+
+
+class Weighed(_Record, tag="weighed"):
+    """The bytes of all objects of the last census, and those of the large ones among them."""
+
+    objects_bytes: int
+    large_bytes: int
 
 
 class Held(_Record, tag="held"):
@@ -92,6 +100,23 @@ class Tallied(_Record, tag="tallies"):
     """What was counted at all censuses so far; replaces what was recorded before."""
 
     tallies: list[Tally]
+
+
+class NativeTraced(_Record, tag="native"):
+    """memray has begun to watch; again, with all fields, when it has watched enough rounds.
+
+    `files` are the program's own, by a checksum of their path, and how reports call them.
+    """
+
+    rounds: int = 0
+    grown_bytes: int = 0
+    files: dict[int, str] = {}
+
+
+class NativeSites(_Record, tag="sites"):
+    """What memray saw, as the supervisor read it after the run; the largest first."""
+
+    sites: list[NativeSite]
 
 
 class Spent(_Record, tag="spent"):
@@ -130,8 +155,11 @@ Record: TypeAlias = (
     | Sampled
     | Collected
     | Counted
+    | Weighed
     | Held
     | Tallied
+    | NativeTraced
+    | NativeSites
     | Unmeasured
     | Noted
     | Spent

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
 from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table
@@ -34,11 +35,12 @@ _MEANINGS: Final = {
     Kind.RESERVED: "freed memory is kept for reuse",
     Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
     Kind.WARM_UP: "one jump early on, level since",
-    Kind.SAWTOOTH: "it falls whenever the collector runs",
+    Kind.SAWTOOTH: "it rises, and falls back to where it was",
     Kind.FLAT: "memory in use stays level",
 }
 _MOST_OTHER_UNITS: Final = 4
 _PACE_UNITS: Final = 100
+_SAME: Final = 0.25
 
 
 def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
@@ -79,7 +81,7 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
         is_leak = diagnosis.verdict.kind is Kind.LEAK
         table = ledger_table(diagnosis.ledger.rows, width, is_leak=is_leak)
         yield Group(heading("Where the memory is"), table)
-    if counts := tuple(_changed_counts(diagnosis.ledger)):
+    if counts := tuple(_changed_counts(diagnosis)):
         yield section("What else changed", counts)
     if diagnosis.ledger.unmeasured:
         yield section("Not measured", _unmeasured(diagnosis.ledger))
@@ -147,6 +149,11 @@ def _informative(diagnosis: Diagnosis) -> list[Verdict]:
 
 
 def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableType]:
+    same = [one for one in others if _is_same_growth(one, lead)]
+    others = [one for one in others if one not in same]
+    if same:
+        units = ", ".join(f"per {unit_of(one)}" for one in same[:_MOST_OTHER_UNITS])
+        yield prose(f"The same growth was seen {units}.")
     lines = Table.grid(padding=(0, 2, 0, 0))
     for verdict in others[:_MOST_OTHER_UNITS]:
         style = _STYLES.get(verdict.kind, _OTHER_STYLE)
@@ -157,6 +164,15 @@ def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableTyp
         yield Text(f"and {left_out} more, all of them in the --json report", "dim")
 
 
+def _is_same_growth(verdict: Verdict, lead: Verdict) -> bool:
+    """Whether both tell of the same bytes, counted in other rounds."""
+    if verdict.kind is not Kind.LEAK or lead.kind is not Kind.LEAK or verdict.place != lead.place:
+        return False
+    total = (verdict.growth_bytes_per_unit or 0) * verdict.units_seen
+    lead_total = (lead.growth_bytes_per_unit or 0) * lead.units_seen
+    return abs(total - lead_total) <= _SAME * lead_total
+
+
 def _other_unit(verdict: Verdict, lead: Verdict) -> Text:
     growth = verdict.growth_bytes_per_unit
     is_leak = verdict.kind is Kind.LEAK and growth is not None
@@ -165,9 +181,12 @@ def _other_unit(verdict: Verdict, lead: Verdict) -> Text:
     return prose(f"{much}{unit_of(verdict)} ({place}{verdict.units_seen:,} seen)")
 
 
-def _changed_counts(ledger: Ledger) -> Iterator[RenderableType]:
-    for name, (first, last) in ledger.counts.items():
-        if first != last:
+def _changed_counts(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    # Functions are registered for many a reason: where the cause is another, they only worry.
+    is_about_graphs = any(finding.code.startswith("LW2") for finding in diagnosis.findings)
+    for name, (first, last) in diagnosis.ledger.counts.items():
+        is_worry = name in (FUNCTIONS, GRADIENTS) and diagnosis.findings and not is_about_graphs
+        if first != last and not is_worry:
             yield prose(f"{COUNT_NAMES.get(name, name)}: {first:,} → {last:,}")
 
 

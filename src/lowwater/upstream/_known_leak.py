@@ -29,7 +29,11 @@ class KnownLeak:
     @property
     def reference(self) -> str:
         """Which releases have it, and where it is reported."""
-        reported = f"reported as {self.issue}" if self.issue else "we know of no report"
+        return self.reported_as(self.issue)
+
+    def reported_as(self, issue: str | None) -> str:
+        """The same for one of its forms, which may have a report of its own."""
+        reported = f"reported as {issue}" if issue else "we know of no report"
         return f"A leak of {self.library} ({self.affected}); {reported}."
 
 

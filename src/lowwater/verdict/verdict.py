@@ -19,6 +19,8 @@ _COVERS = 0.8
 _SPEAKS_FOR_THE_RUN = 0.5
 # Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
 _ROOM = 0.5
+# A slope that may as well be a quarter of what it seems is a guess.
+_VAGUE = 0.25
 _FEWEST_OUTSIDE = 10
 # A rise of resident memory that a user would ask about.
 _NOTICEABLE_RISE = 16 << 20
@@ -131,7 +133,23 @@ def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) 
         if _was_over_before(one, other):
             after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
             return _overruled(one, Kind.CACHE, after)
+        if _is_vague(one.verdict) and _knows_better(other, one):
+            no_growth = f"the {words.many(other.unit)} of that time show no growth"
+            return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
+
+
+def _is_vague(verdict: Verdict) -> bool:
+    if verdict.interval_bytes is None or not verdict.growth_bytes_per_unit:
+        return True
+    return verdict.interval_bytes[0] < _VAGUE * verdict.growth_bytes_per_unit
+
+
+def _knows_better(other: _Heard, one: _Heard) -> bool:
+    """Whether it saw as many rounds of the same memory at the same time, and acquits."""
+    has_more = other.verdict.units_seen >= one.verdict.units_seen
+    is_same = other.verdict.place == one.verdict.place and other.unit.name != CLOCK_UNIT
+    return other.acquits and is_same and has_more and other.share_of(one) >= _COVERS
 
 
 def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:

@@ -15,7 +15,8 @@ EACH = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.code)
 CODES = {
     *("LW101", "LW102", "LW103", "LW104", "LW105", "LW106", "LW107", "LW108"),
     *("LW201", "LW202", "LW203", "LW204", "LW205", "LW206", "LW207", "LW208", "LW209"),
-    *("LW301", "LW302", "LW303", "LW304"),
+    *("LW210", "LW211", "LW212", "LW213", "LW214"),
+    *("LW301", "LW302", "LW303", "LW304", "LW305"),
     *("LW401", "LW402", "LW403", "LW404", "LW405"),
 }
 

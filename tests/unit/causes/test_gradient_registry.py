@@ -35,12 +35,28 @@ def test_models_fitted_in_a_loop_are_kept_by_the_registry():
     assert finding.message == (
         "TensorFlow's gradient registry grows by 24 functions with every model built, and each "
         "keeps the graphs and weights of a model that was trained. "
-        "A leak of tensorflow (up to 2.21; a fix was merged after it "
-        "(tensorflow/tensorflow#109334)); reported as tensorflow/tensorflow#97697."
+        "A leak of tensorflow (reported from 2.11 on, measured on 2.21; a fix for training alone "
+        "was merged after it (tensorflow/tensorflow#109334)); "
+        "reported as tensorflow/tensorflow#97697."
     )
     assert finding.where == "train.py:14"
     assert finding.library == "tensorflow"
     assert finding.share == 1.0
+
+
+def test_graphs_that_were_only_predicted_with_hold_a_custom_gradient():
+    predict = a_tally(tallies.CALLS, "predict", where="serve.py:20")
+    made = a_tally(tallies.CALLS, "Model", where="serve.py:11")
+
+    [finding] = find_causes(an_evidence(a_registry(), predict, made, unit="model"))
+
+    assert finding.code == "LW205"
+    assert finding.where == "serve.py:20"
+    assert finding.message.startswith(
+        "TensorFlow's gradient registry grows by 24 functions with every model built, and each "
+        "keeps a graph with a custom gradient, such as that of `silu` or `swish`."
+    )
+    assert finding.fix.startswith("Call the model itself, `model(x)`")
 
 
 def test_compile_is_not_blamed_where_the_models_made_were_not_counted():

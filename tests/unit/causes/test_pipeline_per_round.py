@@ -4,8 +4,9 @@ from lowwater.testing import a_holder, a_module, a_step, a_tally, an_array, an_e
 
 SEQUENCE = "keras.src.trainers.data_adapters.py_dataset_adapter.PyDataset"
 REFERENCE = (
-    "A leak of tensorflow (up to 2.21; a fix for `from_generator` was merged after it); "
-    "reported as tensorflow/tensorflow#123530."
+    "A leak of tensorflow (measured on 2.21; a fix for pipelines, though not for eager "
+    "`py_function`, was merged after it (tensorflow/tensorflow#123530)); "
+    "reported as tensorflow/tensorflow#123269."
 )
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from lowwater import tallies
 from lowwater.causes import find_causes
 from lowwater.model import Kind
@@ -5,7 +7,9 @@ from lowwater.testing import a_tally, an_evidence
 
 
 def test_sawtooth_is_explained():
-    [finding] = find_causes(an_evidence(kind=Kind.SAWTOOTH))
+    evidence = replace(an_evidence(kind=Kind.SAWTOOTH), collected_bytes=30 << 20)
+
+    [finding] = find_causes(evidence)
 
     assert finding.code == "LW108"
     assert finding.message == (
@@ -13,6 +17,12 @@ def test_sawtooth_is_explained():
         "objects in cycles wait for it, and nothing is lost."
     )
     assert finding.share is None
+
+
+def test_list_that_the_program_empties_does_not_wait_for_the_collector():
+    evidence = replace(an_evidence(kind=Kind.SAWTOOTH), collected_bytes=20_000)
+
+    assert not find_causes(evidence)
 
 
 def test_collector_that_is_off_is_told():

@@ -1,0 +1,54 @@
+"""LW214 check-numerics."""
+
+from lowwater.causes import _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import TRAINING, line_of_call, models_made
+from lowwater.causes._paths import global_of_library
+from lowwater.model import Evidence, Holder
+from lowwater.upstream.check_numerics import CHECK_NUMERICS
+
+_TABLE = "CHECK_NUMERICS_INPUT_LOOKUP"
+_TRACING = ("predict", "evaluate", *TRAINING)
+
+
+class CheckNumerics(Cause):
+    """`tf.debugging.enable_check_numerics()` keeps every graph that is traced.
+
+    To tell which operation made the first bad number, TensorFlow files the inputs of each
+    operation by graph, in a table that lives as long as the process.
+    Models and functions that come and go leave their graphs there: measured on
+    TensorFlow 2.21, 0.1 MB for each small function, 0.2 MB for each small model that predicts.
+    `disable_check_numerics()` ends the growth, but frees nothing.
+
+    Leaks:
+
+        tf.debugging.enable_check_numerics()
+        for fold in range(100):
+            model = build_model()
+            model.predict(x[fold])
+
+    Stays flat:
+
+        for fold in range(100):
+            model = build_model()
+            model.predict(x[fold])
+            keras.utils.clear_session()
+    """
+
+    code = "LW214"
+    name = "check-numerics"
+    fix = CHECK_NUMERICS.advice
+    known = CHECK_NUMERICS
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """The table of operations' inputs."""
+        return global_of_library(holder) == _TABLE
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """How many graphs stay, and what traces them."""
+        pace = _words.rate(holder.counts, "graph", "graphs", evidence)
+        message = f"The check for bad numbers keeps what was traced, {pace}."
+        made = models_made(evidence)
+        where = line_of_call(evidence, _TRACING) or (made.where if made else None)
+        return Account(message, where=where, holder="tensorflow check_numerics")

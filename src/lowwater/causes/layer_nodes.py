@@ -1,0 +1,79 @@
+"""LW212 layer-nodes."""
+
+from lowwater import tallies
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import grown, models_made
+from lowwater.causes._paths import container, nearest_line, owners
+from lowwater.model import Evidence, Holder, Step
+from lowwater.upstream.layer_nodes import LAYER_NODES
+
+_HOLDER = "keras layer nodes"
+# Keras 3, and with `_value` behind them tf_keras.
+_LISTS = frozenset({"_outbound_nodes", "_inbound_nodes"})
+
+
+class LayerNodes(Cause):
+    """A layer that is used again keeps every layer that was ever connected to it.
+
+    In the functional style each call of a layer on a symbolic tensor makes a node.
+    The layers on both sides remember the node, and the node remembers them.
+    So a backbone that lives on keeps the head of each model that was built on top of it,
+    with its weights, although the model itself is gone.
+    `del` and `clear_session()` change nothing; a subclassed model makes no nodes.
+
+    Leaks:
+
+        backbone = build_backbone()
+        for classes in range(2, 100):
+            outputs = keras.layers.Dense(classes)(backbone.output)
+            model = keras.Model(backbone.input, outputs)
+
+    Stays flat:
+
+        backbone = build_backbone()
+        for classes in range(2, 100):
+            copy = keras.models.clone_model(backbone)
+            copy.set_weights(backbone.get_weights())
+            outputs = keras.layers.Dense(classes)(copy.output)
+            model = keras.Model(copy.input, outputs)
+    """
+
+    code = "LW212"
+    name = "layer-nodes"
+    fix = LAYER_NODES.advice
+    known = LAYER_NODES
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """A layer of Keras' own grows while models are built with it, none of which stays."""
+        owner = next((one for one in owners(holder) if not _kinds.is_frame(one)), None)
+        if owner is None or not _kinds.is_layer(owner) or holder.sites:
+            return False
+        edge = container(holder).edge.removeprefix(".").removesuffix("_value")
+        is_librarys = _kinds.library_of(owner) is not None
+        return edge in _LISTS or (is_librarys and _models_go(evidence))
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """Which layer it is, and which line builds on it."""
+        name = _kinds.class_name(_first_layer(holder).type)
+        message = (
+            f"A `{name}` that lives on remembers every layer that was ever connected to it, "
+            "and so keeps the layers and weights of models that are gone"
+        )
+        made = models_made(evidence)
+        if made is None:
+            return Account(f"{message}.", where=nearest_line(holder), holder=_HOLDER)
+        pace = _words.rise(made, "model", "models", evidence)
+        return Account(f"{message}: {pace}.", where=made.where, holder=_HOLDER)
+
+
+def _models_go(evidence: Evidence) -> bool:
+    """Whether models are made again and again, and do not stay alive."""
+    made = models_made(evidence)
+    return made is not None and made.kind == tallies.CALLS and not grown(evidence, tallies.MODELS)
+
+
+def _first_layer(holder: Holder) -> Step:
+    """The outermost layer on the path: the one that the program has."""
+    return next(step for step in holder.steps if _kinds.is_layer(step))

@@ -1,0 +1,56 @@
+"""LW305 py-function-tape."""
+
+from lowwater.causes import _kinds, _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._lines import line_of_call
+from lowwater.causes._paths import below, global_of_library, nearest_line
+from lowwater.model import Evidence, Holder
+from lowwater.upstream.py_function_tape import PY_FUNCTION_TAPE
+
+
+class PyFunctionTape(Cause):
+    """A `py_function` runs under a tape, and its gradient is never taken.
+
+    While a `GradientTape` records, TensorFlow keeps the inputs and the outputs of each
+    `tf.py_function` in a global table, for the case that the gradient is asked for.
+    Only asking for it takes the entry out. A function that merely logs or plots under the tape
+    leaves its tensors there, with every call.
+
+    Leaks:
+
+        for x, y in batches:
+            with tf.GradientTape() as tape:
+                predicted = model(x)
+                tf.py_function(log, [predicted], [])
+                loss = loss_of(y, predicted)
+            optimizer.apply(tape.gradient(loss, weights), weights)
+
+    Stays flat:
+
+        for x, y in batches:
+            with tf.GradientTape() as tape:
+                predicted = model(x)
+                with tape.stop_recording():
+                    tf.numpy_function(log, [predicted], [])
+                loss = loss_of(y, predicted)
+            optimizer.apply(tape.gradient(loss, weights), weights)
+    """
+
+    code = "LW305"
+    name = "py-function-tape"
+    fix = PY_FUNCTION_TAPE.advice
+    known = PY_FUNCTION_TAPE
+    is_mostly_native = True
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """The table of tapes that wait for a gradient."""
+        return global_of_library(holder) == "tape_cache"
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """What stays with each call, and where the call is."""
+        pace = _words.rate(holder.counts, "call", "calls", evidence)
+        kept = next((step for step in reversed(below(holder)) if _kinds.is_tensor(step)), None)
+        held = f", with {_words.one(kept)} and more" if kept and kept.about else ""
+        message = f"TensorFlow keeps what `py_function` was given under a tape: {pace}{held}."
+        where = line_of_call(evidence, ("py_function",)) or nearest_line(holder)
+        return Account(message, where=where, holder="tensorflow tape cache")

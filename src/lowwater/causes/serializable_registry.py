@@ -1,0 +1,63 @@
+"""LW213 serializable-registry."""
+
+from lowwater.causes import _words
+from lowwater.causes._cause import Account, Cause
+from lowwater.causes._paths import below, global_of_library
+from lowwater.model import Evidence, Holder
+from lowwater.upstream.serializable_registry import SERIALIZABLE_REGISTRY
+
+_TABLES = frozenset({"GLOBAL_CUSTOM_NAMES", "GLOBAL_CUSTOM_OBJECTS"})
+
+
+class SerializableRegistry(Cause):
+    """Keras keeps every class that was registered for saving.
+
+    `register_keras_serializable` files the class, or the function, in two tables that live as
+    long as the process. A class that is defined inside a function or a cell is a new one each
+    time, and stays each time, even under the same name,
+    with all that its methods refer to: closures, defaults, data.
+
+    Leaks:
+
+        def make_loss(weights):
+            @keras.saving.register_keras_serializable(package="project")
+            def weighted(y_true, y_pred):
+                return keras.ops.mean(weights * (y_true - y_pred) ** 2)
+
+            return weighted
+
+
+        for fold in range(10):
+            model.compile("sgd", make_loss(load_weights(fold)))
+
+    Stays flat:
+
+        @keras.saving.register_keras_serializable(package="project")
+        class Weighted(keras.losses.Loss):
+            def __init__(self, weights, **options):
+                super().__init__(**options)
+                self.weights = weights
+
+            def call(self, y_true, y_pred):
+                return keras.ops.mean(self.weights * (y_true - y_pred) ** 2)
+
+
+        for fold in range(10):
+            model.compile("sgd", Weighted(load_weights(fold)))
+    """
+
+    code = "LW213"
+    name = "serializable-registry"
+    fix = SERIALIZABLE_REGISTRY.advice
+    known = SERIALIZABLE_REGISTRY
+
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
+        """One of the two tables of Keras."""
+        return global_of_library(holder) in _TABLES
+
+    def account(self, holder: Holder, evidence: Evidence) -> Account:
+        """How many are registered, and where the latest is defined."""
+        pace = _words.rate(holder.counts, "class or function", "classes and functions", evidence)
+        message = f"Keras' table of registered classes grows by {pace}."
+        where = next((step.where for step in below(holder) if step.where), None)
+        return Account(message, where=where, holder="keras registered classes")

@@ -1,0 +1,39 @@
+# expect: sawtooth; LW108
+"""Someone switched the collector off for speed; nodes and their parents refer to each other."""
+import gc
+
+import numpy as np
+import tensorflow as tf
+
+# "gc pauses show up in the p99 latency"
+gc.disable()
+
+
+class Node:
+    """A node of a search tree with its value map."""
+
+    def __init__(self, parent, value):
+        self.parent = parent
+        self.children = []
+        self.value = value
+        if parent is not None:
+            parent.children.append(self)
+
+
+def expand(root, rng, nodes):
+    for _ in range(nodes):
+        Node(root, rng.random((128, 128), dtype=np.float32))
+    return max(root.children, key=lambda node: node.value.mean())
+
+
+def plan(rng):
+    root = Node(None, rng.random((128, 128), dtype=np.float32))
+    best = expand(root, rng, nodes=15)
+    return float(tf.reduce_max(tf.constant(best.value)))
+
+
+rng = np.random.default_rng(0)
+moves = []
+for move in range(14):
+    moves.append(plan(rng))
+print(len(moves), "moves")
