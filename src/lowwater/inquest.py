@@ -79,6 +79,9 @@ class Inquest:
         for site, count in [*self.calls.counts.items()]:
             kind = tallies.OPTIMIZERS if site.name == _OPTIMIZER else tallies.CALLS
             counts[Row(kind, site.name, self._line(site.filename, site.line))] += count
+        for site, count in [*self.calls.functions.items()]:
+            row = Row(tallies.FUNCTIONS, site.name, self._line(site.filename, site.line))
+            counts[row] += count
         for site, shapes in [*self.calls.shapes.items()]:
             counts[Row(tallies.SHAPES, site.name, self._line(site.filename, site.line))] += len(
                 shapes

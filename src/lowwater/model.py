@@ -335,7 +335,7 @@ class Evidence:
         """The growth that no Python object accounts for."""
         native, large, _ = self._grown()
         if native is not None and large is not None:
-            return max(0, native - max(0, large))
+            return min(max(0, native - max(0, large)), self.growth_bytes)
         return max(0, self.growth_bytes - sum(holder.grown_bytes for holder in self.holders))
 
     def _grown(self) -> tuple[int | None, int | None, int | None]:

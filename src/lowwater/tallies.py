@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 # How often a `tf.function` was traced, over all live ones with the same definition.
 # name: the function; where: its definition, decorators included.
 TRACES: Final = "trace"
-# How many such `tf.function` objects live. name and where as above.
+# How many such `tf.function` objects were called for the first time so far, also those that are
+# gone: their graphs may not be. name and where as above.
 FUNCTIONS: Final = "function"
 # Models, sessions and data sets that live (sessions: are open).
 # name: the class (`Sequential`, `CacheDataset`); where: the user's line that made them;

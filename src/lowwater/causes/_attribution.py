@@ -9,9 +9,10 @@ explain it.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from lowwater.causes import _kinds
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._fingerprint import digest, fingerprint
-from lowwater.causes._paths import leads_to_native
+from lowwater.causes._paths import below, leads_to_native
 from lowwater.causes._trace import draw_trace
 from lowwater.model import Evidence, Finding, Holder, Kind
 
@@ -61,7 +62,10 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
     if total <= 0:
         return ()
     claims = _merged(_claimed(evidence, causes))
-    rest = min(total - sum(claim.grown_bytes for claim in claims), evidence.unexplained_bytes)
+    claimed = sum(claim.grown_bytes for claim in claims)
+    # What a library holds and nobody knows is nobody's either.
+    unclaimed = sum(holder.grown_bytes for holder in evidence.holders) - claimed
+    rest = min(total - claimed, evidence.unexplained_bytes + max(0, unclaimed))
     claims = _merged(_with_rest(claims, rest, total, evidence, causes))
     ranked = sorted(claims, key=lambda claim: claim.rank, reverse=True)
     told = [claim for claim in ranked if claim.grown_bytes >= _LEAST_SHARE * total] or ranked[:1]
@@ -112,7 +116,9 @@ def _has_native_side(cause: Cause, holder: Holder, evidence: Evidence) -> bool:
         return False
     items = max(1, holder.counts[-1] - holder.counts[0])
     is_heavy = holder.grown_bytes >= _LEAST_PYTHON_SIDE * items
-    return is_heavy or cause.in_rest(evidence.unexplained_bytes, evidence) is not None
+    # Unless the items themselves are such things: a tape is small, whatever it has recorded.
+    is_direct = any(_kinds.is_native_alone(step) for step in below(holder)[:1])
+    return is_heavy or is_direct or cause.in_rest(evidence.unexplained_bytes, evidence) is not None
 
 
 def _merged(claims: Iterable[_Claim]) -> list[_Claim]:

@@ -117,6 +117,11 @@ def is_registry(step: Step) -> bool:
     return _is(step, _TENSORFLOW, "Registry")
 
 
+def is_native_alone(step: Step) -> bool:
+    """Whether hardly anything of what it keeps in memory is a Python object."""
+    return is_tape(step) or is_session(step) or is_dataset(step)
+
+
 def is_native_backed(step: Step) -> bool:
     """Whether the Python object is the small part of what it keeps in memory."""
     looks = (is_model, is_dataset, is_tf_function, is_traced_graph, is_v1_graph)

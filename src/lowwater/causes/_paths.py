@@ -42,7 +42,7 @@ def path_name(steps: tuple[Step, ...]) -> str:
     for owner, step in zip(reversed(steps[:-1]), reversed(steps), strict=False):
         name = _written(step.edge) + name
         if not _kinds.is_plain(owner) and not name.startswith("["):
-            return f"{_owner_name(owner)}{name}".lstrip(".")
+            return f"{_owner_name(owner)}{name}".lstrip(".") or _kinds.class_name(steps[-1].type)
         if not _kinds.is_plain(owner):
             return f"{_owner_name(owner) or _kinds.class_name(owner.type)}{name}"
     return name.lstrip(".") or _kinds.class_name(steps[0].type)

@@ -43,9 +43,10 @@ def rate(counts: tuple[int, ...], noun: str, nouns: str, evidence: Evidence) -> 
     pace = Pace.of(counts, evidence)
     if pace is None or pace.each <= 0:
         return f"{_amount(counts[-1] - counts[0], noun, nouns)} while it was watched"
-    if pace.is_seldom:
-        return f"one {noun} every {words.counted(round(1 / pace.each), unit_of(evidence))}"
-    return f"{pace.about}{_amount(round(pace.each), noun, nouns)} {every(evidence)}"
+    rounds = round(1 / pace.each)
+    if pace.is_seldom and rounds > 1:
+        return f"one {noun} every {words.counted(rounds, unit_of(evidence))}"
+    return f"{pace.about}{_amount(max(1, round(pace.each)), noun, nouns)} {every(evidence)}"
 
 
 def often(tally: Tally, evidence: Evidence) -> str:

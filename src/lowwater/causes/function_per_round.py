@@ -1,11 +1,13 @@
 """LW207 function-per-round."""
 
+from dataclasses import replace
+
 from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import remade, short_name
 from lowwater.causes.gradient_registry import is_in_registry
-from lowwater.model import Evidence, Holder
+from lowwater.model import Evidence, Holder, Tally
 
 
 class FunctionPerRound(Cause):
@@ -42,25 +44,33 @@ class FunctionPerRound(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """What is made anew, and where; the registry is told of where it does the keeping."""
-        found = self.in_rest(holder.grown_bytes, evidence)
-        assert found is not None, "claimed because of what is made anew"
+        made = remade(evidence)
+        assert made is not None, "claimed because of what is made anew"
+        found = _told(made, evidence)
         if not is_in_registry(holder):
             return found
         message = f"{found.message} TensorFlow's gradient registry (LW205) keeps what each traced."
-        return Account(message, found.where, found.holder, found.fix)
+        return replace(found, message=message)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
-        """Something was made anew in every interval for a model that stays."""
+        """Ever more functions live. `compile()` or a new optimizer alone leaves no graph.
+
+        `model.save` makes an optimizer too, and throws it away.
+        """
         made = remade(evidence)
-        if made is None:
+        if made is None or made.kind != tallies.FUNCTIONS:
             return None
-        often = _words.often(made, evidence)
-        if made.kind == tallies.FUNCTIONS:
-            name = short_name(made)
-            message = f"`{name}` is made into a new `tf.function` {often}."
-            fix = "Define the function once, at the top level or before the loop."
-            return Account(message, made.where, name, fix)
-        if made.kind == tallies.OPTIMIZERS:
-            pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
-            return Account(f"The same model is given {pace}.", made.where, made.name)
-        return Account(f"The same model is compiled {often}.", made.where, made.name)
+        return _told(made, evidence)
+
+
+def _told(made: Tally, evidence: Evidence) -> Account:
+    often = _words.often(made, evidence)
+    if made.kind == tallies.FUNCTIONS:
+        name = short_name(made)
+        message = f"`{name}` is made into a new `tf.function` {often}."
+        fix = "Define the function once, at the top level or before the loop."
+        return Account(message, made.where, name, fix)
+    if made.kind == tallies.OPTIMIZERS:
+        pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
+        return Account(f"The same model is given {pace}.", made.where, made.name)
+    return Account(f"The same model is compiled {often}.", made.where, made.name)

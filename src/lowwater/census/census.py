@@ -12,7 +12,7 @@ from typing import Any
 from lowwater.census.co_holders import split_fairly
 from lowwater.census.describe import type_name
 from lowwater.census.edges import is_name
-from lowwater.census.growth import Summary, compare, summarise
+from lowwater.census.growth import Summary, compare, summarise, with_new_things
 from lowwater.census.growth_site import Sources
 from lowwater.census.kinds import derives, kind_of, module_of
 from lowwater.census.leak_trace import Tracer
@@ -68,6 +68,8 @@ class CensusTaker:
         if self._earlier:
             suspects, longer = compare(look.roots, self._earlier, in_use_bytes)
             found = split_fairly(suspects, longer, look.references)[:_MOST_HOLDERS]
+            known = {id(suspect.node) for suspect in found}
+            found += [one for one in with_new_things(longer) if id(one.node) not in known]
             tracer = look.tracer(self._earlier[-1])
             told = map(tracer.holder, found)
             # More functions and classes of libraries than before: modules were loaded.

@@ -21,6 +21,7 @@ _DEEPEST = 3
 _MOST_THINGS = 50_000
 # What is smaller says nothing: two lists may well share a number or a name.
 _LEAST_BYTES = 1024
+_NOTHING_HEAVY = LEAVES - {str, bytes, bytearray}
 # Less in common than this is no common holding.
 _LEAST_SHARED = 0.1
 
@@ -95,7 +96,7 @@ def _levels(containers: Sequence[Any], references: References) -> Iterator[list[
         below: dict[int, Any] = {}
         for thing in level:
             for referents in references.of(type(thing), [thing]):
-                heavy = (one for one in referents if kind_of(one) not in LEAVES)
+                heavy = (one for one in referents if kind_of(one) not in _NOTHING_HEAVY)
                 # A list of a million would be kept a second time.
                 below |= {id(one): one for one in islice(heavy, _MOST_THINGS - len(below))}
         level = [one for one in below.values() if not is_a(one, type)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,7 +21,7 @@ from types import (
 from typing import Any
 
 from lowwater.census.kinds import bases_of, class_attributes, derives
-from lowwater.census.references import unwrapped
+from lowwater.census.references import thread_locals, unwrapped
 from lowwater.census.roots import namespace, variables_of
 
 # A dictionary with more entries is data, and its keys say nothing.
@@ -106,6 +107,11 @@ def _parts_of_traceback(entry: TracebackType) -> Iterator[tuple[str, Any]]:
     yield ".tb_next", entry.tb_next
 
 
+def _parts_of_local(local: threading.local) -> Iterator[tuple[str, Any]]:
+    kept = (pair for names in thread_locals([local]) for pair in [*names.items()])
+    return ((f".{name}", part) for name, part in kept if is_name(name))
+
+
 def _parts_of_method(method: MethodType) -> Iterator[tuple[str, Any]]:
     yield ".__self__", method.__self__
     yield ".__func__", method.__func__
@@ -143,8 +149,6 @@ def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
         yield f"default {name}", part
     for name, part in (function.__kwdefaults__ or {}).items():
         yield f"default {name}", part
-    yield ".__defaults__", function.__defaults__
-    yield ".__kwdefaults__", function.__kwdefaults__
 
 
 def _parts_of_dict(parent: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
@@ -163,6 +167,7 @@ _PARTS: tuple[tuple[type, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
     (TracebackType, _parts_of_traceback),
     (FunctionType, _parts_of_function),
     (MethodType, _parts_of_method),
+    (threading.local, _parts_of_local),
     (partial, _parts_of_partial),
     (BaseException, _parts_of_exception),
     (dict, _parts_of_dict),

@@ -7,6 +7,7 @@ from types import FrameType, ModuleType
 from typing import NamedTuple
 
 from lowwater.census.describe import type_name
+from lowwater.census.kinds import derives, is_made_by_class_statement
 from lowwater.census.walk import Node
 
 # Paths below this size are not remembered from one census to the next …
@@ -15,6 +16,9 @@ _LEAST_BYTES = 32 * 1024
 _NEAR_THE_ROOT = 6
 # What is less than this part of the growth is not worth a finding.
 _LEAST_SHARE = 0.02
+# Containers of things that are small to Python: so many are told, if they are not too long.
+_MOST_LIGHT = 6
+_LONGEST = 100_000
 # Between two censuses with less of the growth than this, a path may well have stood still.
 _LEAST_OF_GROWTH = 0.15
 
@@ -87,7 +91,8 @@ class _Comparison:
             return  # what is below holds its things through this one, and not beside it
         own = self._series(node, keys)
         if node.fan_out and self._rises(total.fan_out for total in own):
-            self.longer.append(_suspect(node, own, (), 0))
+            gain = own[-1].own_bytes - own[0].own_bytes
+            self.longer.append(_suspect(node, own, (), max(1, gain)))
         if node.depth < _NEAR_THE_ROOT:
             for child in node.own_children():
                 self.look_for_longer(child, self._keys_below(child, keys))
@@ -164,10 +169,27 @@ def compare(
     for root in roots:
         comparison.visit(root, comparison.keys_of_root(root))
     for root in roots:
-        if root.is_users and comparison.suspects:
+        if root.is_users:
             comparison.look_for_longer(root, comparison.keys_of_root(root))
     suspects = sorted(comparison.suspects, key=lambda suspect: -suspect.grown_bytes)
     return suspects, comparison.longer
+
+
+def with_new_things(longer: Sequence[Suspect]) -> list[Suspect]:
+    """Containers that get ever more objects of classes, small as these may look to Python.
+
+    A gradient tape, a session or a data set keeps its memory in C++.
+    """
+    return [one for one in longer if _holds_different_things(one.node)][:_MOST_LIGHT]
+
+
+def _holds_different_things(node: Node) -> bool:
+    if node.count != 1 or node.fan_out > _LONGEST:
+        return False
+    container = node.objects[0]
+    parts = [*container.values()] if derives(node.kind, dict) else [*container]
+    different = {id(part) for part in parts if is_made_by_class_statement(type(part))}
+    return len(different) * 2 >= len(parts)
 
 
 def _telling(levels: Sequence[int]) -> list[int]:

@@ -237,8 +237,6 @@ def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
     """Whether a reader would not call this an object: a cell, the dictionary of an instance."""
     if type(thing) is CellType:
         return True
-    if type(parent) is FunctionType:
-        return thing is parent.__defaults__ or thing is parent.__kwdefaults__
     if type(thing) is not dict or is_a(parent, *_CONTAINERS) or not thing:
         return False
     return edges.label(parent, thing) == "" and all(type(key) is str for key in [*thing])

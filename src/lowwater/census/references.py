@@ -1,11 +1,12 @@
 """What an object refers to, as far as it can matter; asked for many objects of one type at once.
 
 The collector knows nearly all references. Some it does not see (the owner of an array's view,
-the values of a `threading.local`), and some are too many and never of interest (the code, the
+the objects in an array), and some are too many and never of interest (the code, the
 annotations and the globals of every function of a framework).
 """
 
 import gc
+import io
 import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -68,6 +69,8 @@ class References:
             yield [*self._of_functions(objects)]
         elif derives(kind, type):
             yield [*self._of_classes(objects)]
+        elif derives(kind, io.BytesIO):
+            yield [*_of_files_in_memory(objects)]
         else:
             for start in range(0, len(objects), _MOST_AT_ONCE):
                 yield gc.get_referents(*objects[start : start + _MOST_AT_ONCE])
@@ -81,6 +84,8 @@ class References:
         Python keeps the values of most objects without a dictionary, until somebody asks for it.
         So it must not be asked for, and whether there is one must make no difference.
         """
+        if derives(kind, threading.local):
+            return [*thread_locals(objects)]
         own = attribute(kind, "__dict__")
         if type(own) is not GetSetDescriptorType or kind is FunctionType or derives(kind, type):
             return []
@@ -93,16 +98,14 @@ class References:
             yield from ([*dict.keys(one)] for one in objects if dict.__len__(one) >= _MANY_KEYS)
         elif derives(kind, self._array_type):
             yield [*_hidden_in_arrays(objects)]
-        elif derives(kind, threading.local):
-            yield [*thread_locals(objects)]
 
     def _of_functions(self, functions: Iterable[FunctionType]) -> Iterator[Any]:
         for function in functions:
             if function.__closure__:
                 yield from function.__closure__
             if self._is_users(function):
-                yield function.__defaults__
-                yield function.__kwdefaults__
+                yield from function.__defaults__ or ()
+                yield from [*(function.__kwdefaults__ or {}).values()]
                 yield function.__dict__
 
     def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
@@ -149,17 +152,23 @@ def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:
             yield from ndarray.ravel(ndarray.view(array, ndarray)).tolist()
 
 
-def thread_locals(things: Iterable[Any]) -> Iterator[Any]:
-    """The values that this thread sees, where looking does not run the user's `__init__`."""
-    known = _used_by_this_thread()
+def thread_locals(things: Iterable[Any]) -> Iterator[dict[Any, Any]]:
+    """The values that threads keep in such objects; looking at them does not run `__init__`."""
     for local in things:
-        if f"thread.local.{id(local):#x}" in known:
-            yield threading.local.__getattribute__(local, "__dict__")
+        # It keeps a dictionary of its own, with one for each thread that has used it.
+        kept = [part for part in gc.get_referents(local) if type(part) is dict]
+        yield from kept
+        yield from (names for by_thread in kept for names in _dicts_in(by_thread))
 
 
-def _used_by_this_thread() -> Any:  # noqa: ANN401 - CPython's own dictionary of this thread
-    import ctypes
+def _dicts_in(parts: dict[Any, Any]) -> list[dict[Any, Any]]:
+    return [part for part in [*parts.values()] if type(part) is dict]
 
-    get = ctypes.pythonapi.PyThreadState_GetDict
-    get.restype = ctypes.c_void_p  # borrowed: as a `py_object` it would be released once too often
-    return ctypes.cast(get(), ctypes.py_object).value
+
+def _of_files_in_memory(files: Iterable[io.BytesIO]) -> Iterator[Any]:
+    """Without the bytes that count as its own; since Python 3.12 the collector is told of them."""
+    for file in files:
+        held_bytes = io.BytesIO.__sizeof__(file)
+        for part in gc.get_referents(file):
+            if type(part) is not bytes or len(part) > held_bytes:
+                yield part

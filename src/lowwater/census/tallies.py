@@ -67,10 +67,7 @@ class Tallies:
         where = self._sources.decorated_at(code.co_filename, code.co_firstlineno)
         traces = function.experimental_get_tracing_count()
         name = code.co_qualname
-        return {
-            Row(tallies.TRACES, name, where): traces,
-            Row(tallies.FUNCTIONS, name, where): 1,
-        }
+        return {Row(tallies.TRACES, name, where): traces}
 
     def _of_graph(self, graph: Any) -> dict[Row, int]:  # noqa: ANN401
         """The operations of a v1 graph; the line is the one that added most of the latest."""

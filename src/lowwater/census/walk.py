@@ -201,6 +201,7 @@ class Walk:
                 count = len(numbers) * every if different > len(numbers) // 2 else different
                 below.count += count
                 below.own_bytes += count * _NUMBER_BYTES
+                self.sizes.total_bytes += count * _NUMBER_BYTES
                 below.objects = below.objects or numbers[:1]
 
     def _found(self, node: Node, things: list[Any]) -> None:

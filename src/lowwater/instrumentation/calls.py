@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from lowwater.instrumentation._placement import Placement, innermost
@@ -29,6 +29,7 @@ class Calls:
         """`is_users` tells the program's own files from those of libraries."""
         self._is_users = is_users
         self.counts: Counter[Site] = Counter()
+        self.functions: Counter[Site] = Counter()
         self.shapes: dict[Site, set[int]] = {}
 
     def counter(self, name: str, also: Callable[[], object] | None = None) -> Callable[[], None]:
@@ -51,6 +52,11 @@ class Calls:
             also()
 
         return called
+
+    def count_definition(self, code: CodeType | None) -> None:
+        """Count what is made of a function of the program, by the line of its definition."""
+        if code is not None and self._is_users(code.co_filename):
+            self.functions[Site(code.co_qualname, code.co_filename, code.co_firstlineno)] += 1
 
     def where(self) -> tuple[str, int] | None:
         """The innermost line of the program on the stack of this thread."""

@@ -6,8 +6,8 @@ has compiled. Nothing here holds on to a tensor, a table or a function of the pr
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from types import ModuleType
-from typing import TypeAlias
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeAlias
 
 from lowwater import tallies
 from lowwater.instrumentation._placement import Placement, innermost
@@ -16,6 +16,7 @@ from lowwater.instrumentation.calls import Calls
 Placements: TypeAlias = Callable[[ModuleType, Calls], Iterator[Placement]]
 # Enough to tell ever-new ones from a few that come again; about a megabyte when it is full.
 _MOST_REMEMBERED = 1 << 14
+_MOST_WRAPPERS = 16
 
 
 class _Known:
@@ -110,14 +111,29 @@ def table_placements(lookup_ops: ModuleType, calls: Calls) -> Iterator[Placement
 
 
 def compiled_placements(polymorphic: ModuleType, calls: Calls) -> Iterator[Placement]:
-    """Functions that XLA is to compile, those that Keras makes for a model included."""
+    """Each `tf.function` when it is first called, and those that XLA compiles among them.
+
+    Keras makes functions for XLA by the dozen and calls few: only what is called is compiled.
+    """
     count = calls.counter(tallies.XLA)
 
-    def made(jit_compile: object) -> None:
-        if jit_compile:
+    def first_called(function: Any) -> None:  # noqa: ANN401 - a function of TensorFlow
+        calls.count_definition(_code_of(getattr(function, "_python_function", None)))
+        if getattr(function, "_jit_compile", None):
             count()
 
-    yield Placement(innermost(polymorphic.Function.__init__), made, "start", ("jit_compile",))
+    first_call = innermost(polymorphic.Function._initialize)  # noqa: SLF001
+    yield Placement(first_call, first_called, "start", ("self",))
+
+
+def _code_of(function: Any) -> CodeType | None:  # noqa: ANN401
+    """The code of the program's own function, below all that TensorFlow wraps around it."""
+    for _ in range(_MOST_WRAPPERS):
+        inner = vars(function).get("__wrapped__") if type(function) is FunctionType else None
+        if inner is None:
+            break
+        function = inner.__func__ if type(inner) is MethodType else inner
+    return function.__code__ if type(function) is FunctionType else None
 
 
 def python_function_placements(script_ops: ModuleType, calls: Calls) -> Iterator[Placement]:

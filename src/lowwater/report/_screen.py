@@ -154,6 +154,8 @@ def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableTyp
     if same:
         units = ", ".join(f"per {unit_of(one)}" for one in same[:_MOST_OTHER_UNITS])
         yield prose(f"The same growth was seen {units}.")
+    if not others:
+        return
     lines = Table.grid(padding=(0, 2, 0, 0))
     for verdict in others[:_MOST_OTHER_UNITS]:
         style = _STYLES.get(verdict.kind, _OTHER_STYLE)

@@ -133,7 +133,7 @@ def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) 
         if _was_over_before(one, other):
             after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
             return _overruled(one, Kind.CACHE, after)
-        if _is_vague(one.verdict) and _knows_better(other, one):
+        if _knows_better(other, one) and (_is_vague(one.verdict) or _goes_along(other, one)):
             no_growth = f"the {words.many(other.unit)} of that time show no growth"
             return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
@@ -143,6 +143,11 @@ def _is_vague(verdict: Verdict) -> bool:
     if verdict.interval_bytes is None or not verdict.growth_bytes_per_unit:
         return True
     return verdict.interval_bytes[0] < _VAGUE * verdict.growth_bytes_per_unit
+
+
+def _goes_along(other: _Heard, one: _Heard) -> bool:
+    """Whether both are passed once in each round: what stays must then show at either place."""
+    return other.verdict.units_seen <= _ABOUT_EQUAL * one.verdict.units_seen
 
 
 def _knows_better(other: _Heard, one: _Heard) -> bool:

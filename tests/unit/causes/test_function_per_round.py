@@ -30,6 +30,14 @@ def test_compile_in_every_epoch_drives_the_registry():
     assert finding.library is None
 
 
+def test_compile_that_a_census_missed_once_is_told_as_about_once():
+    compiled = a_tally(tallies.CALLS, "compile", each=0.9, where="train.py:12")
+
+    [finding] = find_causes(an_evidence(a_registry(), ONE_MODEL, compiled, FIT))
+
+    assert finding.message.startswith("The same model is compiled about once every epoch. ")
+
+
 def test_function_defined_inside_the_loop_is_found():
     functions = a_tally(tallies.FUNCTIONS, "step", where="train.py:20")
     traces = a_tally(tallies.TRACES, "step", where="train.py:20")
@@ -68,6 +76,20 @@ def test_function_of_every_new_trainer_is_innocent():
     findings = find_causes(an_evidence(a_registry(), made, functions))
 
     assert [found.code for found in findings] == ["LW205"]
+
+
+def test_optimizers_that_leave_no_graph_are_innocent():
+    """`model.save` makes one each time, and throws it away; what stays are names of variables."""
+    saved = a_tally(tallies.OPTIMIZERS, "optimizer", where="train.py:20")
+    names = a_tally(tallies.CALLS, tallies.VARIABLE_NAMED, each=2, where="train.py:20")
+
+    findings = find_causes(an_evidence(ONE_MODEL, saved, names, mib=0.07))
+
+    assert [found.code for found in findings] == ["LW209"]
+
+
+def test_compile_that_leaves_no_graph_is_innocent():
+    assert [f.code for f in find_causes(an_evidence(ONE_MODEL, COMPILED))] == ["LW404"]
 
 
 def test_compile_before_the_loop_is_innocent():
