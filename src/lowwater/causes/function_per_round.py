@@ -5,7 +5,7 @@ from dataclasses import replace
 from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._lines import remade, short_name
+from lowwater.causes._lines import grew, remade, short_name
 from lowwater.causes.gradient_registry import is_in_registry
 from lowwater.model import Evidence, Holder, Tally
 
@@ -53,14 +53,16 @@ class FunctionPerRound(Cause):
         return replace(found, message=message)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
-        """Ever more functions live. `compile()` or a new optimizer alone leaves no graph.
+        """Ever more functions live, with their traces; those that were dropped leave nothing.
 
-        `model.save` makes an optimizer too, and throws it away.
+        Nor does `compile()` or a new optimizer alone: `model.save` makes one too.
         """
         made = remade(evidence)
         if made is None or made.kind != tallies.FUNCTIONS:
             return None
-        return _told(made, evidence)
+        traces = (one for one in evidence.tallied(tallies.TRACES) if grew(one, evidence))
+        is_alive = any((one.name, one.where) == (made.name, made.where) for one in traces)
+        return _told(made, evidence) if is_alive else None
 
 
 def _told(made: Tally, evidence: Evidence) -> Account:

@@ -3,11 +3,20 @@
 from lowwater import tallies
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._lines import altogether, grown, has_one_model, models_made, retraced
+from lowwater.causes._lines import (
+    TRAINING,
+    altogether,
+    grown,
+    has_one_model,
+    line_of_call,
+    models_made,
+    retraced,
+)
 from lowwater.model import Evidence, Tally
 from lowwater.upstream.xla_cache import XLA_CACHE
 
 _HOLDER = "tensorflow XLA cache"
+_USING = (*TRAINING, "predict", "evaluate", "predict_on_batch", "test_on_batch")
 _CLEAR_FIX = "Do not call `clear_session()` between fits of one model; it frees nothing of it."
 
 
@@ -45,9 +54,11 @@ class XlaCache(Cause):
     is_mostly_native = True
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
-        """Functions to compile are made in every interval, or one that is there gets new shapes."""
+        """Functions to compile are made in every interval, or one that is there is compiled on."""
         made = altogether(evidence, tallies.XLA)
-        return _of_functions(made, evidence) if made else _of_shapes(evidence)
+        if made is not None:
+            return _of_functions(made, evidence)
+        return _of_shapes(evidence) or _of_clearing(evidence)
 
     def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
         """Models that others keep were compiled, so the compiled programs stay as well."""
@@ -60,13 +71,6 @@ class XlaCache(Cause):
 
 def _of_functions(made: Tally, evidence: Evidence) -> Account:
     often = _words.often(made, evidence)
-    cleared = grown(evidence, tallies.CALLS, "clear_session")
-    if cleared is not None and has_one_model(evidence):
-        message = (
-            "`clear_session()` makes the same model be compiled by XLA again, "
-            f"{often}, and TensorFlow keeps every program."
-        )
-        return Account(message, cleared.where, _HOLDER, _CLEAR_FIX)
     what = "A new model" if models_made(evidence) is not None else "A new function"
     message = f"{what} is compiled by XLA {often}, and TensorFlow keeps every program."
     return Account(message, made.where, _HOLDER)
@@ -74,13 +78,30 @@ def _of_functions(made: Tally, evidence: Evidence) -> Account:
 
 def _of_shapes(evidence: Evidence) -> Account | None:
     """The call that had a function compiled is given new shapes, and none of it is traced."""
-    compiled_at = {
-        one.where for one in evidence.tallied(tallies.CALLS) if one.name == tallies.XLA
-    } - {None}
     shapes = grown(evidence, tallies.SHAPES)
-    if shapes is None or shapes.where not in compiled_at or retraced(evidence) is not None:
+    is_compiled = shapes is not None and shapes.where in _compiled_at(evidence)
+    if shapes is None or not is_compiled or retraced(evidence) is not None:
         return None
     pace = _words.rise(shapes, "new shape", "new shapes", evidence)
     message = f"`{shapes.name}` is given {pace}, and XLA compiles a program for each that stays."
     fix = "Give all inputs one shape, or a few: pad them to the next multiple of 64, say."
     return Account(message, shapes.where, _HOLDER, fix)
+
+
+def _of_clearing(evidence: Evidence) -> Account | None:
+    """The state is cleared in every interval, and a compiled model is used on."""
+    cleared = grown(evidence, tallies.CALLS, "clear_session")
+    is_used = line_of_call(evidence, _USING) in _compiled_at(evidence)
+    if cleared is None or not is_used or not has_one_model(evidence):
+        return None
+    message = (
+        "After `clear_session()` XLA compiles the same model again, "
+        f"{_words.often(cleared, evidence)}, and TensorFlow keeps every program."
+    )
+    return Account(message, cleared.where, _HOLDER, _CLEAR_FIX)
+
+
+def _compiled_at(evidence: Evidence) -> set[str]:
+    """The lines that had a function compiled."""
+    counted = (one for one in evidence.tallied(tallies.CALLS) if one.name == tallies.XLA)
+    return {one.where for one in counted if one.where is not None}

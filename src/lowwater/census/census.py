@@ -147,7 +147,7 @@ class _Look:
 
     def _enter_running_calls(self) -> None:
         # The outermost first: `fit` says more to a reader than what runs inside it.
-        for frame in reversed([*self._frames()]):
+        for frame in reversed(self._frames()):
             if not self._sources.is_users(frame.f_code.co_filename):
                 self._enter_frame(frame, is_users=False)
 
@@ -176,7 +176,7 @@ class _Look:
         self.roots.append(root)
         self._walk.enter_all(root, code)
 
-    def _frames(self) -> Iterator[FrameType]:
+    def _frames(self) -> list[FrameType]:
         return frames_now(lambda filename: filename.startswith(_OUR_FOLDER))
 
     def _root(self, label: str, thing: Any, *, is_users: bool) -> Node:  # noqa: ANN401

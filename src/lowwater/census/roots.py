@@ -53,14 +53,18 @@ def namespace(module: ModuleType) -> dict[str, Any]:
     return _namespace(module) or {}  # a module may not have been initialised
 
 
-def frames_now(is_ours: Callable[[str], bool]) -> Iterator[FrameType]:
+def frames_now(is_ours: Callable[[str], bool]) -> list[FrameType]:
     """All frames of all threads that run a function, the innermost first."""
+    found: list[FrameType] = []
     for innermost in sys._current_frames().values():  # noqa: SLF001 - documented, in spite of it
         frame: FrameType | None = innermost
         while frame is not None:
             if frame.f_code.co_flags & _HAS_FAST_LOCALS and not is_ours(frame.f_code.co_filename):
-                yield frame
+                found.append(frame)
             frame = frame.f_back
+    # One of them is the frame of this very function: it would hold itself, as a cycle.
+    del innermost
+    return found
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Lives of models and sessions: built, closed, gone. Watched weakly, never kept."""
 
+import contextlib
 import sys
 import weakref
 from collections import Counter
@@ -138,11 +139,13 @@ def dataset_placements(module: ModuleType, datasets: Lives) -> Iterator[Placemen
 
 def about_dataset(dataset: Any) -> str:  # noqa: ANN401
     """Whether a cache lies in a file, and whether what it caches ever ends."""
-    try:
-        said = ["in a file"] if dataset._filename.numpy() else []  # noqa: SLF001
-    except AttributeError:  # not a cache, or not eager
-        said = []
-    return ", ".join([*said, *(["endless"] if _is_endless(dataset) else [])])
+    said: list[str] = []
+    # Not a cache, not eager, or of another release: the program's own call must not fail for it.
+    with contextlib.suppress(Exception):
+        said += ["in a file"] if dataset._filename.numpy() else []  # noqa: SLF001
+    with contextlib.suppress(Exception):
+        said += ["endless"] if _is_endless(dataset) else []
+    return ", ".join(said)
 
 
 def _is_endless(dataset: Any) -> bool:  # noqa: ANN401

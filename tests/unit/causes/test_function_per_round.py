@@ -88,6 +88,15 @@ def test_optimizers_that_leave_no_graph_are_innocent():
     assert [found.code for found in findings] == ["LW209"]
 
 
+def test_functions_that_are_dropped_leave_nothing():
+    """Only traces of functions that live are counted; growth beside them has another cause."""
+    functions = a_tally(tallies.FUNCTIONS, "step", where="train.py:20")
+    tables = a_tally(tallies.CALLS, tallies.TABLE, where="train.py:30")
+
+    assert [f.code for f in find_causes(an_evidence(functions))] == ["LW404"]
+    assert [f.code for f in find_causes(an_evidence(functions, tables))] == ["LW211"]
+
+
 def test_compile_that_leaves_no_graph_is_innocent():
     assert [f.code for f in find_causes(an_evidence(ONE_MODEL, COMPILED))] == ["LW404"]
 

@@ -32,16 +32,25 @@ def test_function_that_is_compiled_in_every_round_is_found():
 
 def test_clearing_the_session_compiles_a_living_model_again():
     cleared = a_tally(tallies.CALLS, "clear_session", where="train.py:14")
+    fit = a_tally(tallies.CALLS, "fit", where="train.py:13")
+    once = a_tally(tallies.CALLS, tallies.XLA, each=0, where="train.py:13")
 
-    [finding] = find_causes(an_evidence(COMPILED, ONE_MODEL, cleared))
+    [finding] = find_causes(an_evidence(once, fit, ONE_MODEL, cleared))
 
     assert finding.code == "LW210"
     assert finding.message.startswith(
-        "`clear_session()` makes the same model be compiled by XLA again, once every epoch, "
+        "After `clear_session()` XLA compiles the same model again, once every epoch, "
         "and TensorFlow keeps every program."
     )
     assert finding.where == "train.py:14"
     assert finding.fix.startswith("Do not call `clear_session()`")
+
+
+def test_clearing_under_a_model_that_is_not_compiled_is_not_of_xla():
+    cleared = a_tally(tallies.CALLS, "clear_session", where="train.py:14")
+    fit = a_tally(tallies.CALLS, "fit", where="train.py:13")
+
+    assert codes(fit, ONE_MODEL, cleared) == ["LW404"]
 
 
 def test_compiled_model_that_is_given_new_shapes_is_compiled_for_each():

@@ -89,7 +89,7 @@ def a_program(a_program_among_all, monkeypatch):
         return replace(find_modules(*arguments), libraries=())
 
     def frames_now(is_ours):
-        return (one for one in find_frames(is_ours) if one.f_code.co_filename.startswith("/home/"))
+        return [one for one in find_frames(is_ours) if one.f_code.co_filename.startswith("/home/")]
 
     monkeypatch.setattr(census_module, "modules_now", modules_now)
     monkeypatch.setattr(census_module, "frames_now", frames_now)
