@@ -110,6 +110,7 @@ class Agent:
         self._undo.callback(_remove_from, finders, finder)
 
     def _place_keras(self, keras: ModuleType) -> None:
+        self.inquest.prepare()
         self.observer.learn(versions_loaded())
         passes_of, counted = self.passes_of, self._calls
         self._place(keras, lambda module: keras_fit.placements(module, passes_of, counted))
@@ -123,6 +124,7 @@ class Agent:
         self._place(dataset_ops, lambda module: calls.pipeline_placements(module, self._calls))
 
     def _place_v1(self, session: ModuleType) -> None:
+        self.inquest.prepare()
         self._place(session, lambda module: lifecycles.session_placements(module, self._sessions))
 
     def _place_datasets(self, module: ModuleType) -> None:

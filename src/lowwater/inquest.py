@@ -50,6 +50,12 @@ class Inquest:
         weighed = Weighed(seen.objects_bytes, seen.large_bytes)
         return seen.objects, (weighed, Held([*seen.holders]), Tallied(counted.rows()))
 
+    @staticmethod
+    def prepare() -> None:
+        """Load what a census needs while a framework loads: later it would look like growth."""
+        import lowwater.census.census
+        import lowwater.census.tallies  # noqa: F401
+
     def last_words(self) -> Sequence[Record]:
         """What was counted, at the end of a run that needed no census."""
         if self._tallies is not None:
@@ -65,7 +71,7 @@ class Inquest:
         if self._taker is None or self._tallies is None or self._sources is None:
             self._sources = Sources()
             self._taker, self._tallies = CensusTaker(self._sources), Tallies(self._sources)
-        for filename, file in [*self.files.items()]:
+        for filename, file in dict(self.files).items():
             # A module that was changed and loaded again has other lines than before.
             if self._known_files.get(filename) is not file:
                 self._sources.add(filename, *file)
@@ -75,14 +81,15 @@ class Inquest:
     def _counts(self) -> Counter[Row]:
         """What was counted while the program ran."""
         counts: Counter[Row] = Counter()
-        # Other threads go on calling: not live views of the dictionaries.
-        for site, count in [*self.calls.counts.items()]:
+        # Other threads go on calling. A copy is made at one go; a list of items is not, for its
+        # tuples may start the collector, and that may let another thread in.
+        for site, count in dict(self.calls.counts).items():
             kind = tallies.OPTIMIZERS if site.name == _OPTIMIZER else tallies.CALLS
             counts[Row(kind, site.name, self._line(site.filename, site.line))] += count
-        for site, count in [*self.calls.functions.items()]:
+        for site, count in dict(self.calls.functions).items():
             row = Row(tallies.FUNCTIONS, site.name, self._line(site.filename, site.line))
             counts[row] += count
-        for site, shapes in [*self.calls.shapes.items()]:
+        for site, shapes in dict(self.calls.shapes).items():
             counts[Row(tallies.SHAPES, site.name, self._line(site.filename, site.line))] += len(
                 shapes
             )

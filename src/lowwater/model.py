@@ -321,41 +321,56 @@ class Evidence:
 
     @property
     def growth_bytes(self) -> int:
-        """The growth of memory in use that the censuses span."""
+        """The growth of memory in use between the censuses, less what came only once."""
         if len(self.censuses) < 2:  # noqa: PLR2004 - one census has nothing to be compared with
             return 0
-        native, large, small = self._grown()
-        if native is None or large is None or small is None:
+        parts = self._parts()
+        if not parts:
             return self.censuses[-1].in_use_bytes - self.censuses[0].in_use_bytes
-        # Small objects were weighed one by one: better than an average per block.
-        return max(0, native) + max(0, small)
+        return sum(explained for explained, _ in parts) + self.unexplained_bytes
 
     @property
     def unexplained_bytes(self) -> int:
-        """The growth that no Python object accounts for."""
-        native, large, _ = self._grown()
-        if native is not None and large is not None:
-            return min(max(0, native - max(0, large)), self.growth_bytes)
-        return max(0, self.growth_bytes - sum(holder.grown_bytes for holder in self.holders))
+        """The growth that no Python object accounts for.
 
-    def _grown(self) -> tuple[int | None, int | None, int | None]:
-        """What malloc has handed out, large objects and small ones grew by, where known."""
-        if len(self.censuses) < 2:  # noqa: PLR2004
-            return None, None, None
-        first, last = self.censuses[0], self.censuses[-1]
-        native = _difference(first.native_bytes, last.native_bytes)
-        large = _difference(first.large_bytes, last.large_bytes)
-        objects = _difference(first.objects_bytes, last.objects_bytes)
-        small = None if objects is None or large is None else objects - large
-        return native, large, small
+        As with paths, what grows is what grew every time: a library that starts up in the first
+        interval takes memory too.
+        """
+        parts = self._parts()
+        if not parts:
+            return max(0, self.growth_bytes - sum(holder.grown_bytes for holder in self.holders))
+        total = sum(sum(part) for part in parts)
+        least = max(1.0, _LEAST_OF_GROWTH * total)
+        telling = [part for part in parts if sum(part) >= least]
+        share = min((native / (python + native) for python, native in telling), default=0.0)
+        python = sum(part for part, _ in parts)
+        most = sum(native for _, native in parts)
+        return most if share >= 1 else min(most, round(python * share / (1 - share)))
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """What Python objects, and what malloc beyond them, grew by from census to census."""
+        parts = (_grown(early, late) for early, late in pairwise(self.censuses))
+        return [part for part in parts if part is not None]
 
     def tallied(self, kind: str) -> tuple[Tally, ...]:
         """The tallies of one kind."""
         return tuple(tally for tally in self.tallies if tally.kind == kind)
 
 
-def _difference(first: int | None, last: int | None) -> int | None:
-    return None if first is None or last is None else last - first
+# Between two censuses with less of the growth than this nothing can be told.
+_LEAST_OF_GROWTH = 0.15
+
+
+def _grown(early: Census, late: Census) -> tuple[int, int] | None:
+    sizes = (early.native_bytes, late.native_bytes, early.large_bytes, late.large_bytes)
+    if None in (*sizes, early.objects_bytes, late.objects_bytes):
+        return None
+    native = (late.native_bytes or 0) - (early.native_bytes or 0)
+    large = (late.large_bytes or 0) - (early.large_bytes or 0)
+    # Small objects were weighed one by one: better than an average per block.
+    small = (late.objects_bytes or 0) - (early.objects_bytes or 0) - large
+    beyond = max(0, native - max(0, large))
+    return max(0, native - beyond) + max(0, small), beyond
 
 
 class Status(StrEnum):

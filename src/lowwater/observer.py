@@ -5,7 +5,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lowwater.gauges import POOL_IN_USE, RSS_ANON, in_use_bytes, python_bytes
+from lowwater.gauges import (
+    POOL_IN_USE,
+    RSS_ANON,
+    in_use_bytes,
+    python_bytes,
+)
 from lowwater.model import NotMeasured, Sample
 from lowwater.native_trace.tracer import NativeTracer, Place
 from lowwater.protocols import Probe
@@ -248,33 +253,34 @@ class Observer:
 
     def _take_census(self, unit_id: int, ordinal: int, held_bytes: int) -> None:
         """Look at all objects; if that fails once, it is not tried again."""
-        assert self.inquire is not None
         start_s = self._clock()
         try:
-            objects, found = self.inquire(held_bytes)
+            self._inquire(unit_id, ordinal, held_bytes, start_s)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
-            self.inquire, objects, found = None, 0, ()
+            self.inquire = None
             self.note(f"the objects could not be looked at: {type(error).__name__}: {error}")
-        took_s = self._clock() - start_s
-        self._census_s += took_s
-        if not objects:
-            return
-        self._censuses += 1
+        finally:
+            self._census_s += self._clock() - start_s
+
+    def _inquire(self, unit_id: int, ordinal: int, held_bytes: int, start_s: float) -> None:
+        assert self.inquire is not None
+        objects, found = self.inquire(held_bytes)
         taken = Counted(
             unit_id,
             ordinal,
             self._elapsed_us(start_s),
-            round(took_s * 1e6),
+            round((self._clock() - start_s) * 1e6),
             held_bytes,
             objects,
             tuple(self._last_ordinals),
             self._native_bytes,
         )
+        self._censuses += 1
+        self._suspicion.census_taken(unit_id, ordinal, held_bytes, start_s - self._began_s)
         for record in (taken, *found):
             self._writer.append(record)
         if self.native_tracer is not None:
             self.native_tracer.census_taken(taken, found, self._latest.get(POOL_IN_USE, 0))
-        self._suspicion.census_taken(unit_id, ordinal, held_bytes, start_s - self._began_s)
 
     def _read(self) -> dict[str, int]:
         gauges: dict[str, int] = {}

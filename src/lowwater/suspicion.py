@@ -134,8 +134,7 @@ class Suspicion:
         # Elsewhere in the program other functions run; but the same place may not come again.
         if unit_id != last.unit_id:
             self._passed_elsewhere += 1
-            is_last_chance = at_end and self._censuses == 1
-            if not is_last_chance and self._passed_elsewhere < MOST_PASSED_ELSEWHERE:
+            if not at_end and self._passed_elsewhere < MOST_PASSED_ELSEWHERE:
                 return False
         if self._censuses == 1:
             rounds = ordinal - last.ordinal if unit_id == last.unit_id else LEAST_ROUNDS_BETWEEN

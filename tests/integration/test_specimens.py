@@ -73,16 +73,16 @@ IN_EVERY_RUN = frozenset(
     """
     callback_leaks callback_flat replay_memory_leaks replay_ring_fills
     histories_by_fold_leaks histories_numbers_flat deferred_plots_leaks deferred_plots_flat
-    failed_candidates_leaks failed_candidates_flat notebook_cells_leaks notebook_cells_flat
-    epoch_key_cache_leaks clip_key_cache_fills collector_off_sawtooth collector_off_weakref_flat
+    failed_candidates_leaks failed_candidates_flat notebook_cells_flat
+    epoch_key_cache_leaks clip_key_cache_fills collector_off_weakref_flat
     models_for_ensemble_leaks models_for_ensemble_flat retrace_epsilon_leaks retrace_epsilon_flat
     lr_assign_graph_leaks lr_assign_graph_flat sessions_leaks sessions_flat
     kfold_fresh_models_leaks kfold_reset_weights_flat clear_session_in_epochs_flat
     function_per_task_leaks function_reused_flat kept_tapes_leaks dropped_tapes_flat
-    serve_predict_lengths_leaks serve_predict_padded_flat compiled_per_tenant_leaks
+    serve_predict_padded_flat compiled_per_tenant_leaks
     compiled_once_flat vocabulary_per_fold_leaks vocabulary_once_flat heads_on_backbone_leaks
     heads_on_copies_flat registered_loss_per_fold_leaks registered_loss_once_flat
-    checked_numerics_leaks unchecked_numerics_flat cache_behind_repeat_leaks
+    checked_numerics_leaks unchecked_numerics_flat cache_that_fits_flat
     cache_before_repeat_flat shuffle_buffer_outgrows_leaks shuffle_buffer_fills
     generator_keeps_batches_leaks generator_keeps_four_flat sequence_per_fit_leaks
     sequence_refreshed_flat logged_under_tape_leaks logged_beside_tape_flat tensors_dropped

@@ -8,7 +8,9 @@ import pytest
 from lowwater.model import NotMeasured, Reading
 from lowwater.observer import MOST_LOOPS, Observer
 from lowwater.recording.reader import load
+from lowwater.recording.records import Held, Tallied
 from lowwater.recording.writer import Writer
+from lowwater.testing import a_holder, a_module, a_tally, an_array
 
 MIB = 1 << 20
 
@@ -267,3 +269,142 @@ def test_a_million_boundaries_stay_under_8_mb_of_file_and_16_mb_of_memory(path, 
     # Were each of them as large as CPython's small blocks get:
     assert blocks * 512 < 16_000_000
     assert len(load(path).samples) > 8 * 1000
+
+
+class Inquiry:
+    """Looks at all objects, as far as the observer can tell; takes a second on the made-up clock."""
+
+    def __init__(self, clock, fails=None):
+        self.clock, self.fails, self.seen = clock, fails, []
+
+    def __call__(self, in_use_bytes):
+        self.clock.now_s += 1.0
+        self.seen.append(in_use_bytes)
+        if self.fails is not None:
+            raise self.fails
+        holder = a_holder(a_module(), an_array(".saved"), grows=".saved")
+        return 300_000, (Held([holder]), Tallied([a_tally("call", "fit")]))
+
+
+def rising_run(path, clock, inquiry, rounds=40, mib=1):
+    heap = Heap(clock, cost_s=0.0001)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    unit = watching.unit_id("epoch")
+    for ordinal in range(1, rounds + 1):
+        clock.now_s += 1
+        heap.used += round(mib * MIB)
+        watching.boundary(unit, ordinal, at_end=ordinal == rounds)
+    watching.finish()
+    return load(path)
+
+
+def test_censuses_of_a_rising_run_are_recorded_with_what_they_found(path, clock):
+    inquiry = Inquiry(clock)
+    timeline = rising_run(path, clock, inquiry)
+
+    assert 2 <= len(inquiry.seen) <= 5
+    assert [census.in_use_bytes for census in timeline.censuses] == inquiry.seen
+    assert {census.unit_id for census in timeline.censuses} == {0}
+    assert all(census.objects == 300_000 for census in timeline.censuses)
+    assert [round(census.took_s, 3) for census in timeline.censuses] == [1.0] * len(inquiry.seen)
+    assert [holder.steps[1].edge for holder in timeline.holders] == [".saved"]
+    assert [tally.name for tally in timeline.tallies] == ["fit"]
+    assert timeline.footprint.censuses == len(inquiry.seen)
+    assert timeline.footprint.census_s == pytest.approx(len(inquiry.seen), rel=0.01)
+
+
+def test_a_flat_run_has_no_census(path, clock):
+    inquiry = Inquiry(clock)
+    timeline = rising_run(path, clock, inquiry, rounds=400, mib=0)
+
+    assert inquiry.seen == []
+    assert timeline.censuses == ()
+    assert timeline.footprint.censuses == 0
+
+
+def test_however_long_a_run_is_it_has_five_censuses_at_the_most(path, clock):
+    inquiry = Inquiry(clock)
+    rising_run(path, clock, inquiry, rounds=5_000)
+
+    assert len(inquiry.seen) == 5
+
+
+def test_a_census_does_not_silence_the_unit_that_needed_it(path, clock):
+    timeline = rising_run(path, clock, Inquiry(clock), rounds=60)
+
+    assert [sample.ordinal for sample in timeline.samples] == [*range(1, 61)]
+    assert timeline.footprint.sampling_s < 0.1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("no luck"), RecursionError("too deep"), MemoryError(), KeyError("x")],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_census_that_fails_is_a_note_and_is_not_tried_again(path, clock, error):
+    inquiry = Inquiry(clock, fails=error)
+    timeline = rising_run(path, clock, inquiry, rounds=200)
+
+    assert len(inquiry.seen) == 1
+    [note] = timeline.notes
+    assert note.text.startswith("the objects could not be looked at")
+    assert type(error).__name__ in note.text
+    assert timeline.censuses == ()
+    assert [sample.ordinal for sample in timeline.samples][-1] == 200
+    assert len(timeline.samples) > 100
+    assert len(timeline.collections) > 3
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_during_a_census_is_the_programs_and_watching_goes_on(path, clock, error):
+    inquiry = Inquiry(clock, fails=error())
+    heap = Heap(clock, cost_s=0.0001)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    unit, interrupts = watching.unit_id("epoch"), 0
+    for ordinal in range(1, 30):
+        clock.now_s += 1
+        heap.used += MIB
+        try:
+            watching.boundary(unit, ordinal)
+        except error:
+            interrupts += 1
+            inquiry.fails = None
+    watching.finish()
+
+    assert interrupts == 1
+    assert load(path).samples[-1].ordinal == 29
+    assert load(path).censuses != ()
+
+
+def test_what_cannot_be_written_down_is_a_note_and_is_not_tried_again(path, clock):
+    """A name of half a character, as `setattr(box, "\\udcff", [])` makes them."""
+    inquiry = Inquiry(clock)
+
+    def half_a_character(in_use_bytes):
+        inquiry(in_use_bytes)
+        holder = a_holder(a_module(), an_array(".\udcff"), grows=".\udcff")
+        return 300_000, (Held([holder]),)
+
+    timeline = rising_run(path, clock, half_a_character, rounds=100)
+
+    assert len(inquiry.seen) <= 5
+    assert len(timeline.samples) > 90
+
+
+def test_the_heartbeat_takes_no_census(path, clock):
+    inquiry, heap = Inquiry(clock), Heap(clock)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    for second in range(60):
+        clock.now_s = second + 0.5
+        heap.used += 8 * MIB
+        watching.heartbeat()
+    watching.finish()
+
+    assert inquiry.seen == []
+
+
+def test_last_words_are_recorded(path, clock):
+    watching = observer(path, clock, Heap(clock))
+    watching.finish([Tallied([a_tally("call", "fit", each=0)])])
+
+    assert [tally.name for tally in load(path).tallies] == ["fit"]

@@ -1,7 +1,9 @@
-"""Collections are for rising runs only."""
+"""Collections and censuses are for rising runs only."""
 
 import itertools
 import random
+
+import pytest
 
 from lowwater.suspicion import Suspicion
 
@@ -108,3 +110,140 @@ def test_collecting_takes_at_most_a_fifth_of_a_short_run():
     at = collections_in([200 * MIB + MIB * i for i in range(200)], every_s=0.01)
 
     assert len(at) <= 2
+
+
+# A census comes after a collection that did not free what has risen.
+
+
+def censuses_in(levels, every_s=1.0, *, at_end=True, after=lambda level: level):
+    """Feed the marks of one unit; the ordinals at which a census was wanted."""
+    suspicion, at, last = Suspicion(), [], len(levels) - 1
+    for ordinal, level in enumerate(levels):
+        ends = at_end and ordinal == last
+        if suspicion.wants_collection(0, level, ordinal * every_s, at_end=ends):
+            held = after(level)
+            suspicion.collected(0, held, ordinal * every_s, took_s=0.01)
+            if suspicion.wants_census(0, ordinal, held, ordinal * every_s, at_end=ends):
+                suspicion.census_taken(0, ordinal, held, ordinal * every_s)
+                at.append(ordinal)
+    return at
+
+
+def rising(rounds, mib=1.0):
+    return [200 * MIB + round(mib * MIB * ordinal) for ordinal in range(rounds)]
+
+
+def test_a_flat_run_has_no_census():
+    assert censuses_in([200 * MIB] * 1000) == []
+
+
+def test_a_run_whose_rise_was_garbage_has_no_census():
+    assert censuses_in(rising(300), after=lambda _: 200 * MIB) == []
+
+
+def test_a_rising_run_has_five_censuses_and_no_more_however_long_it_is():
+    assert len(censuses_in(rising(50))) in (4, 5)
+    assert len(censuses_in(rising(100_000))) == 5
+
+
+def test_the_second_census_comes_soon_and_the_later_ones_are_spread():
+    first, second, *later = censuses_in(rising(200))
+
+    assert 3 <= second - first <= 6
+    gaps = [after - before for before, after in itertools.pairwise([second, *later])]
+    assert gaps == sorted(gaps)
+
+
+def test_a_short_run_still_has_two_censuses():
+    for rounds in (7, 8, 10, 12):
+        at = censuses_in(rising(rounds, mib=2))
+
+        assert len(at) >= 2, rounds
+        assert at[-1] >= rounds - 4
+
+
+def test_a_rise_that_stops_has_no_more_censuses():
+    at = censuses_in([200 * MIB + MIB * min(ordinal, 12) for ordinal in range(500)])
+
+    assert 1 <= len(at) <= 3
+    assert at[-1] <= 13
+
+
+@pytest.fixture
+def suspicion():
+    """One that has seen unit 0 and unit 1 rise from 200 MiB, and collected, but no census yet."""
+    seen = Suspicion()
+    for ordinal in range(8):
+        for unit in (0, 1):
+            seen.wants_collection(unit, 200 * MIB + 4 * MIB * ordinal, ordinal * 10.0)
+    seen.collected(0, 228 * MIB, 70.0, took_s=0.1)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("held_mib", "expected"), [(200, False), (204.2, False), (204.6, True), (228, True)]
+)
+def test_the_first_census_needs_a_rise_that_was_not_garbage(suspicion, held_mib, expected):
+    """The first round trip is warm-up: what the second one held, 204 MiB, is the measure."""
+    assert suspicion.wants_census(0, 8, round(held_mib * MIB), 71.0) is expected
+
+
+def table_row(name, expected, *, taken=1, unit=0, later=3, grown_mib=8.0, after_s=20.0, end=False):
+    return pytest.param(expected, taken, unit, later, grown_mib, after_s, end, id=name)
+
+
+@pytest.mark.parametrize(
+    ("expected", "taken", "unit", "later", "grown_mib", "after_s", "end"),
+    [
+        table_row("the second after three rounds", True),
+        table_row("the second not after two", False, later=2),
+        table_row("but at the end of a loop", True, later=1, end=True),
+        table_row("not without growth", False, grown_mib=0.4),
+        table_row("not even at the end", False, grown_mib=0.4, end=True),
+        table_row("the second not at another place", False, unit=1),
+        table_row("unless that is the last chance", True, unit=1, end=True),
+        table_row("the third not before its time", False, taken=2, after_s=30.0),
+        table_row("the third in its time", True, taken=2, after_s=40.0),
+        table_row("the third at the end not before its time", False, taken=2, end=True),
+        table_row("the third not at another place", False, taken=2, unit=1, after_s=900.0),
+        table_row("the fifth", True, taken=4, after_s=900.0),
+        table_row("no sixth", False, taken=5, after_s=9000.0, end=True),
+    ],
+)
+def test_when_the_next_census_is_due(
+    suspicion, expected, taken, unit, later, grown_mib, after_s, end
+):
+    """`taken` censuses so far, the last in round 8 of unit 0, 70 seconds after the first mark."""
+    for _ in range(taken):
+        suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+
+    held = round((228 + grown_mib) * MIB)
+    assert suspicion.wants_census(unit, 8 + later, held, 70.0 + after_s, at_end=end) is expected
+
+
+def test_a_place_that_does_not_come_again_gives_way_to_another(suspicion):
+    suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+    wanted = [
+        suspicion.wants_census(1, 9 + passed, (236 + passed) * MIB, 80.0 + passed)
+        for passed in range(3)
+    ]
+
+    assert wanted == [False, False, True]
+
+
+def test_a_census_at_the_same_place_begins_the_count_of_others_anew(suspicion):
+    suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+    suspicion.wants_census(1, 9, 236 * MIB, 80.0)
+    suspicion.wants_census(1, 10, 240 * MIB, 81.0)
+    suspicion.census_taken(0, 11, 244 * MIB, 90.0)
+
+    assert not suspicion.wants_census(1, 12, 260 * MIB, 900.0)
+
+
+def test_the_end_of_a_loop_is_collected_for_the_second_census(suspicion):
+    suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+
+    assert suspicion.wants_collection(0, 240 * MIB, 70.01, at_end=True)
+    suspicion.census_taken(0, 9, 240 * MIB, 70.01)
+    suspicion.collected(0, 240 * MIB, 70.01, took_s=0.1)
+    assert not suspicion.wants_collection(0, 250 * MIB, 70.02, at_end=True)

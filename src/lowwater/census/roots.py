@@ -1,7 +1,7 @@
 """Where a walk begins: the program's own modules and frames first, the libraries after them."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any

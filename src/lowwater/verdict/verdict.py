@@ -133,7 +133,7 @@ def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) 
         if _was_over_before(one, other):
             after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
             return _overruled(one, Kind.CACHE, after)
-        if _knows_better(other, one) and (_is_vague(one.verdict) or _goes_along(other, one)):
+        if _is_vague(one.verdict) and _knows_better(other, one):
             no_growth = f"the {words.many(other.unit)} of that time show no growth"
             return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
@@ -145,16 +145,12 @@ def _is_vague(verdict: Verdict) -> bool:
     return verdict.interval_bytes[0] < _VAGUE * verdict.growth_bytes_per_unit
 
 
-def _goes_along(other: _Heard, one: _Heard) -> bool:
-    """Whether both are passed once in each round: what stays must then show at either place."""
-    return other.verdict.units_seen <= _ABOUT_EQUAL * one.verdict.units_seen
-
-
 def _knows_better(other: _Heard, one: _Heard) -> bool:
     """Whether it saw as many rounds of the same memory at the same time, and acquits."""
     has_more = other.verdict.units_seen >= one.verdict.units_seen
     is_same = other.verdict.place == one.verdict.place and other.unit.name != CLOCK_UNIT
-    return other.acquits and is_same and has_more and other.share_of(one) >= _COVERS
+    is_clear = other.acquits and not _has_room(other.verdict, one.verdict)
+    return is_clear and is_same and has_more and other.share_of(one) >= _COVERS
 
 
 def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:

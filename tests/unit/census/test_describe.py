@@ -53,7 +53,7 @@ def decorated():
     pass
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cached(n):
     return n
 
@@ -101,7 +101,6 @@ def line_of(function):
         (None, ""),
         (functools.partial(plain), ""),
     ],
-    ids=repr,
 )
 def test_what_can_be_said(thing, expected):
     assert about(thing) == expected
@@ -123,7 +122,7 @@ def test_line_of_a_frame_and_of_a_traceback_is_where_they_stand():
     frame = next(generate())
     assert where(frame, LINES) == f"{HERE}:{generate.__code__.co_firstlineno + 1}"
     try:
-        raise ValueError  # this line
+        raise ValueError  # noqa: TRY301 - this line
     except ValueError as error:
         entry = error.__traceback__
     assert where(entry, LINES) == f"{HERE}:{entry.tb_lineno}"

@@ -95,8 +95,8 @@ def a_method():
     return types.MethodType(Trainer.step, THING)
 
 
-class Row(collections.namedtuple("Row", "epoch image")):
-    pass
+class Row(collections.namedtuple("Row", "epoch image")):  # noqa: PYI024 - as users write it
+    __slots__ = ()
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,15 @@ def test_edge_is_named(make, expected):
 
 def test_edges_of_an_exception():
     error = ValueError()
-    error.__cause__ = THING_ERROR = KeyError()
+    error.__cause__ = cause = KeyError()
     error.saved = THING
     try:
         raise error
     except ValueError as caught:
-        assert label(caught, caught.__traceback__) == ".__traceback__"
-        assert label(caught.__traceback__, caught.__traceback__.tb_frame) == ".tb_frame"
-    assert label(error, THING_ERROR) in (".__cause__", ".__context__")
+        entry = caught.__traceback__
+    assert label(error, entry) == ".__traceback__"
+    assert label(entry, entry.tb_frame) == ".tb_frame"
+    assert label(error, cause) in (".__cause__", ".__context__")
     assert label(error, THING) == ".saved"
 
 

@@ -303,8 +303,7 @@ def test_two_threads_in_one_function_are_not_taken_for_each_other(a_program):
         """)
     ready, go_on = threading.Barrier(3), threading.Event()
     threads = [
-        threading.Thread(target=program.module.work, args=(size, ready, go_on))
-        for size in (5, 500)
+        threading.Thread(target=program.module.work, args=(size, ready, go_on)) for size in (5, 500)
     ]
     for thread in threads:
         thread.start()

@@ -156,7 +156,7 @@ def test_ever_new_shapes_do_not_fill_the_memory(calls):
 
 
 def test_counting_keeps_no_data_alive(calls):
-    data = np.zeros(10).view(np.matrix) if False else np.zeros(10)
+    data = np.zeros(10)
     gone = weakref.ref(data)
     predict = calls.counter_of_shapes("predict", lambda: None)
     names = in_the_program("predict(data)", predict=predict, data=data)
