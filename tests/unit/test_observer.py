@@ -272,7 +272,7 @@ def test_a_million_boundaries_stay_under_8_mb_of_file_and_16_mb_of_memory(path, 
 
 
 class Inquiry:
-    """Looks at all objects, as far as the observer can tell; takes a second on the made-up clock."""
+    """Looks at all objects, as far as the observer can tell; takes a second by the clock."""
 
     def __init__(self, clock, fails=None):
         self.clock, self.fails, self.seen = clock, fails, []

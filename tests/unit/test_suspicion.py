@@ -188,7 +188,9 @@ def test_the_first_census_needs_a_rise_that_was_not_garbage(suspicion, held_mib,
     assert suspicion.wants_census(0, 8, round(held_mib * MIB), 71.0) is expected
 
 
-def table_row(name, expected, *, taken=1, unit=0, later=3, grown_mib=8.0, after_s=20.0, end=False):
+def table_row(  # noqa: PLR0913 - the columns of a table
+    name, expected, *, taken=1, unit=0, later=3, grown_mib=8.0, after_s=20.0, end=False
+):
     return pytest.param(expected, taken, unit, later, grown_mib, after_s, end, id=name)
 
 
@@ -210,7 +212,7 @@ def table_row(name, expected, *, taken=1, unit=0, later=3, grown_mib=8.0, after_
         table_row("no sixth", False, taken=5, after_s=9000.0, end=True),
     ],
 )
-def test_when_the_next_census_is_due(
+def test_when_the_next_census_is_due(  # noqa: PLR0913, PLR0917 - the columns of a table
     suspicion, expected, taken, unit, later, grown_mib, after_s, end
 ):
     """`taken` censuses so far, the last in round 8 of unit 0, 70 seconds after the first mark."""
