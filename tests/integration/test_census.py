@@ -79,7 +79,7 @@ def test_growing_list_of_evil_objects_is_diagnosed_at_its_line(programs):
     assert run.stdout == "calls: 0\n"
     assert run.kind == "leak"
     assert first(run)["code"] == "LW102"
-    assert first(run)["where"] == "train.py:47"
+    assert first(run)["where"] == "train.py:45"
     assert not [note for note in run.report["notes"] if "could not" in note or "failed" in note]
     plain = programs.plain("train.py")
     assert (plain.returncode, plain.stdout) == (run.returncode, run.stdout)
@@ -318,7 +318,7 @@ def test_program_whose_threads_change_everything_meanwhile_is_diagnosed(programs
     run = programs.watch("train.py")
 
     assert (run.returncode, run.stdout) == (0, "done\n")
-    assert (first(run)["code"], first(run)["where"]) == ("LW102", "train.py:21")
+    assert (first(run)["code"], first(run)["where"]) == ("LW102", "train.py:22")
     assert not [note for note in run.report["notes"] if "could not" in note or "failed" in note]
 
 

@@ -75,8 +75,8 @@ IN_EVERY_RUN = frozenset(
     histories_by_fold_leaks histories_numbers_flat deferred_plots_leaks deferred_plots_flat
     failed_candidates_leaks failed_candidates_flat notebook_cells_flat
     epoch_key_cache_leaks clip_key_cache_fills collector_off_weakref_flat
-    models_for_ensemble_leaks models_for_ensemble_flat retrace_epsilon_leaks retrace_epsilon_flat
-    lr_assign_graph_leaks lr_assign_graph_flat sessions_leaks sessions_flat
+    models_for_ensemble_flat retrace_epsilon_leaks retrace_epsilon_flat
+    lr_assign_graph_flat sessions_leaks sessions_flat
     kfold_fresh_models_leaks kfold_reset_weights_flat clear_session_in_epochs_flat
     function_per_task_leaks function_reused_flat kept_tapes_leaks dropped_tapes_flat
     serve_predict_padded_flat compiled_per_tenant_leaks
