@@ -119,10 +119,10 @@ from lowwater.recording.writer import Writer
 def codes():
     kinds = (keras.Model, keras.optimizers.Optimizer, keras.callbacks.CallbackList)
     found = {}
-    for kind in kinds:
+    for kind in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         for name, part in vars(kind).items():
-            part = inspect.unwrap(part) if callable(part) else part
-            if hasattr(part, "__code__"):
+            part = inspect.unwrap(part) if inspect.isfunction(part) else part
+            if inspect.isfunction(part):
                 found[kind.__name__, name] = part.__code__
     return found
 

@@ -72,7 +72,7 @@ def needs(path):
 IN_EVERY_RUN = frozenset(
     """
     callback_leaks callback_flat replay_memory_leaks replay_ring_fills
-    histories_by_fold_leaks histories_numbers_flat deferred_plots_leaks deferred_plots_flat
+    histories_by_fold_leaks histories_numbers_flat partial_callbacks_leaks partial_callbacks_flat
     failed_candidates_leaks failed_candidates_flat notebook_cells_flat
     epoch_key_cache_leaks clip_key_cache_fills collector_off_weakref_flat
     models_for_ensemble_flat retrace_epsilon_leaks retrace_epsilon_flat
