@@ -83,7 +83,7 @@ IN_EVERY_RUN = frozenset(
     compiled_once_flat vocabulary_per_fold_leaks vocabulary_once_flat heads_on_backbone_leaks
     heads_on_copies_flat registered_loss_per_fold_leaks registered_loss_once_flat
     checked_numerics_leaks unchecked_numerics_flat cache_that_fits_flat
-    cache_before_repeat_flat shuffle_buffer_outgrows_leaks shuffle_buffer_fills
+    shuffle_buffer_outgrows_leaks shuffle_buffer_fills
     generator_keeps_batches_leaks generator_keeps_four_flat sequence_per_fit_leaks
     sequence_refreshed_flat logged_under_tape_leaks logged_beside_tape_flat tensors_dropped
     ragged_blocks_fragmented mapped_file native_blocks_leaks native_blocks_flat
