@@ -14,6 +14,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,17 +52,20 @@ class Row:
         return f"| {self.name} | {truth} | {seen} |"
 
 
-def watch(path: Path) -> Row:
+def watch(path: Path, keep: Path | None = None) -> Row:
     """Run one specimen in a folder of its own and hold the report against its first line."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(path, folder)
         report = _report_on(path.name, Path(folder))
+        if keep:
+            shutil.copytree(folder, keep / path.stem, dirs_exist_ok=True)
     return _row(path, report, time.monotonic() - start)
 
 
 def _report_on(script: str, folder: Path) -> dict[str, Any] | None:
-    command = [sys.executable, "-m", "lowwater", "run", "--json", "report.json", script]
+    files = ["--json", "report.json", "--record", "recording"]
+    command = [sys.executable, "-m", "lowwater", "run", *files, script]
     env = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ}
     try:
         subprocess.run(
@@ -137,6 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", help="names that contain this text")
+    parser.add_argument("--keep", type=Path, help="a folder for programs, reports, recordings")
     options = parser.parse_args()
     paths = [path for path in sorted(SPECIMENS.glob("*.py")) if (options.only or "") in path.stem]
     if find_spec("tf_keras") is None:
@@ -145,7 +150,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     rows = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        for row in pool.map(watch, paths):
+        for row in pool.map(partial(watch, keep=options.keep), paths):
             rows.append(row)
             print(row.cells(), flush=True)
     print()

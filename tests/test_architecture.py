@@ -16,7 +16,7 @@ import pytest
 LAYERS = {
     "words": {"model", "protocols", "units", "errors", "gauges", "assignment", "tallies"},
     "observe": {
-        "agent", "census", "environment", "inquest", "instrumentation", "isolation",
+        "agent", "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
         "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
@@ -54,7 +54,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 AGENT_SIDE = {
     "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
-    "suspicion", "tallies",
+    "escalation", "suspicion", "tallies",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 

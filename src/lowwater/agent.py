@@ -50,7 +50,7 @@ class Agent:
         self._datasets = lifecycles.Lives(self._calls, about=lifecycles.about_dataset)
         lives = {MODELS: self._models, SESSIONS: self._sessions, DATASETS: self._datasets}
         self.inquest = Inquest(self._files, self._calls, lives)
-        observer.inquire = self.inquest
+        observer.escalation.inquire = self.inquest
 
     @property
     def lifecycle_probe(self) -> lifecycles.LifecycleProbe:
@@ -154,7 +154,7 @@ def start(assignment: Assignment) -> Agent:
     observer = Observer(probes, writer)
     agent = Agent(observer, assignment.folder, assignment.root)
     program = Program(agent.shown_files, observer.in_use_now, observer.note, observer.record)
-    observer.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
+    observer.escalation.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
     probes.append(agent.lifecycle_probe)
     agent.install()
     explicit.listen(agent.passes_of)

@@ -12,6 +12,8 @@ HEAP_FREE: Final = "heap_free"
 MMAP_USED: Final = "mmap_used"
 
 PYTHON_BLOCKS: Final = "python_blocks"
+# Those of them that our own looks at the program have left behind.
+OWN_BLOCKS: Final = "own_blocks"
 
 # TensorFlow's pool for host tensors, where there is one. It tells its peak, not its size,
 # which is an estimate: see `probes/pool.py`.
@@ -54,8 +56,9 @@ def in_use_bytes(gauges: Mapping[str, int], place: str = HOST) -> int | None:
 
 
 def python_bytes(gauges: Mapping[str, int]) -> int:
-    """CPython's small objects, estimated from the number of blocks."""
-    return gauges.get(PYTHON_BLOCKS, 0) * BYTES_PER_PYTHON_BLOCK
+    """CPython's small objects but for our own, estimated from the number of blocks."""
+    blocks = gauges.get(PYTHON_BLOCKS, 0) - gauges.get(OWN_BLOCKS, 0)
+    return max(0, blocks) * BYTES_PER_PYTHON_BLOCK
 
 
 def pool_free_bytes(gauges: Mapping[str, int]) -> int:

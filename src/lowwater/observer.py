@@ -1,23 +1,16 @@
 """Takes a sample at a boundary: reads the probes, writes the record, suspects a rise."""
 
-import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
 
-from lowwater.gauges import (
-    POOL_IN_USE,
-    RSS_ANON,
-    in_use_bytes,
-    python_bytes,
-)
+from lowwater.escalation import Escalation, Inquiry
+from lowwater.gauges import RSS_ANON, in_use_bytes
 from lowwater.model import NotMeasured, Sample
-from lowwater.native_trace.tracer import NativeTracer, Place
+from lowwater.native_trace.tracer import Place
 from lowwater.protocols import Probe
 from lowwater.recording.records import (
-    Collected,
     Columns,
-    Counted,
     Learned,
     Noted,
     Record,
@@ -28,7 +21,6 @@ from lowwater.recording.records import (
 )
 from lowwater.recording.thinning import LowWaterSlots
 from lowwater.recording.writer import Writer
-from lowwater.suspicion import Suspicion
 
 # Loops of one program; more than this is a library, not a training script.
 MOST_LOOPS = 64
@@ -40,10 +32,6 @@ SHARE = 0.002
 OVERDRAFT = 2.0
 # The unit of last resort: seconds.
 BY_TIME = "time"
-
-
-# Looks at all objects of the program; answers how many there were, and what to record.
-Inquiry = Callable[[int], tuple[int, Sequence[Record]]]
 
 
 class Pace:
@@ -77,27 +65,20 @@ class Observer:
         inquire: Inquiry | None = None,
     ) -> None:
         """Observe with these probes into this recording."""
-        self.inquire = inquire
-        self.native_tracer: NativeTracer | None = None
         self._probes = probes
         self._writer = writer
         self._clock = clock
         self._began_s = clock()
-        self._suspicion = Suspicion()
+        self.escalation = Escalation(self._read, writer.append, clock)
+        self.escalation.inquire = inquire
         self._unit_ids: dict[tuple[str, str | None], int] = {}
         self._slots: list[LowWaterSlots] = []
         self._paces: list[Pace] = []
         self._last_ordinals: list[int] = []
         self._columns: list[str] = []
-        self._latest: dict[str, int] = {}
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
         self._last_sample_s = self._began_s
-        self._collections = 0
-        self._collecting_s = 0.0
-        self._native_bytes: int | None = None
-        self._censuses = 0
-        self._census_s = 0.0
         # Ticks may come from several threads; the one that finds the lock taken goes on.
         self._lock = threading.Lock()
         self.is_on = True
@@ -129,28 +110,20 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        experimenting_s = self._experimenting_s()
+        experimenting_s = self.escalation.spent_s
         try:
             self._last_ordinals[unit_id] = ordinal
-            elapsed_s = now_s - self._began_s
-            if self.native_tracer is not None and self.native_tracer.passes(
-                Place(unit_id, ordinal, elapsed_s), at_end=at_end, may_act=may_collect
-            ):
+            place = Place(unit_id, ordinal, now_s - self._began_s)
+            if self.escalation.is_tracing(place, at_end=at_end, may_act=may_collect):
                 return
             level = self._sample(unit_id, ordinal, now_s)
-            if may_collect and self._suspicion.wants_collection(
-                unit_id, level, elapsed_s, at_end=at_end
-            ):
-                held = self._collect(unit_id, ordinal, level)
-                if self.inquire is not None and self._suspicion.wants_census(
-                    unit_id, ordinal, held, elapsed_s, at_end=at_end
-                ):
-                    self._take_census(unit_id, ordinal, held - self._own_bytes())
+            if may_collect:
+                self.escalation.consider(place, level, self._last_ordinals, at_end=at_end)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
-            # A collection is not a sample's cost: it must not silence the unit that needed it.
-            experimenting_s = self._experimenting_s() - experimenting_s
+            # An experiment is not a sample's cost: it must not silence the unit that needed it.
+            experimenting_s = self.escalation.spent_s - experimenting_s
             self._paces[unit_id].spend(self._clock() - now_s - experimenting_s)
             self._lock.release()
 
@@ -167,7 +140,7 @@ class Observer:
 
     def in_use_now(self) -> int:
         """Bytes in use at this moment; 0 where they are not known."""
-        return in_use_bytes(self._read()) or 0
+        return in_use_bytes(self.escalation.read()) or 0
 
     def record(self, record: Record) -> None:
         """Write a record that another part of the agent has made."""
@@ -186,8 +159,7 @@ class Observer:
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
-            if self.native_tracer is not None:
-                self.native_tracer.finish()
+            self.escalation.finish()
             for record in last_words:
                 self._writer.append(record)
             for slots in self._slots:
@@ -200,29 +172,22 @@ class Observer:
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""
         self.is_on = False
-        if self.native_tracer is not None:
-            self.native_tracer.abandon()
+        self.escalation.abandon()
         self._writer.close()
 
-    def _own_bytes(self) -> int:
-        return self.native_tracer.own_bytes if self.native_tracer is not None else 0
-
-    def _experimenting_s(self) -> float:
-        tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
-        return self._collecting_s + self._census_s + tracing_s
-
     def _footprint(self) -> Spent:
+        made = self.escalation
         return Spent(
             samples=sum(pace.samples for pace in self._paces),
             sampling_us=round(sum(pace.spent_s for pace in self._paces) * 1e6),
-            collections=self._collections,
-            collecting_us=round(self._collecting_s * 1e6),
-            censuses=self._censuses,
-            census_us=round(self._census_s * 1e6),
+            collections=made.collections,
+            collecting_us=round(made.collecting_s * 1e6),
+            censuses=made.censuses,
+            census_us=round(made.census_s * 1e6),
         )
 
     def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:
-        gauges = self._read()
+        gauges = self.escalation.read()
         self._last_sample_s = now_s
         sample = Sample(unit_id, ordinal, now_s - self._began_s, gauges)
         level = in_use_bytes(gauges)
@@ -233,55 +198,6 @@ class Observer:
             self._write(ready)
         return level
 
-    def _collect(self, unit_id: int, ordinal: int, before_bytes: int) -> int:
-        """Run the collector; answers what is still in use."""
-        start_s = self._clock()
-        gc.collect()
-        gauges = self._read()
-        after_bytes = in_use_bytes(gauges)
-        self._native_bytes = None if after_bytes is None else after_bytes - python_bytes(gauges)
-        took_s = self._clock() - start_s
-        if after_bytes is None:  # only resident memory is known: it tells nothing here
-            after_bytes = before_bytes
-        else:
-            elapsed_us = self._elapsed_us(start_s)
-            self._writer.append(Collected(unit_id, ordinal, elapsed_us, before_bytes, after_bytes))
-        self._suspicion.collected(unit_id, after_bytes, start_s - self._began_s, took_s)
-        self._collections += 1
-        self._collecting_s += took_s
-        return after_bytes
-
-    def _take_census(self, unit_id: int, ordinal: int, held_bytes: int) -> None:
-        """Look at all objects; if that fails once, it is not tried again."""
-        start_s = self._clock()
-        try:
-            self._inquire(unit_id, ordinal, held_bytes, start_s)
-        except Exception as error:  # noqa: BLE001 - ours must not become the program's
-            self.inquire = None
-            self.note(f"the objects could not be looked at: {type(error).__name__}: {error}")
-        finally:
-            self._census_s += self._clock() - start_s
-
-    def _inquire(self, unit_id: int, ordinal: int, held_bytes: int, start_s: float) -> None:
-        assert self.inquire is not None
-        objects, found = self.inquire(held_bytes)
-        taken = Counted(
-            unit_id,
-            ordinal,
-            self._elapsed_us(start_s),
-            round((self._clock() - start_s) * 1e6),
-            held_bytes,
-            objects,
-            tuple(self._last_ordinals),
-            self._native_bytes,
-        )
-        self._censuses += 1
-        self._suspicion.census_taken(unit_id, ordinal, held_bytes, start_s - self._began_s)
-        for record in (taken, *found):
-            self._writer.append(record)
-        if self.native_tracer is not None:
-            self.native_tracer.census_taken(taken, found, self._latest.get(POOL_IN_USE, 0))
-
     def _read(self) -> dict[str, int]:
         gauges: dict[str, int] = {}
         for probe in self._probes:
@@ -291,7 +207,6 @@ class Observer:
             else:
                 gauges.update(answer.gauges)
                 self._measured_now(probe.name)
-        self._latest = gauges
         return gauges
 
     def _unmeasured_now(self, probe: str, why: str) -> None:

@@ -15,18 +15,22 @@ RISES_IN_A_ROW = 4
 # A rise this large needs less repetition: a six-epoch run has to be told as well.
 LARGE_RISE_BYTES = 4 * 1024 * 1024
 LARGE_RISES_IN_A_ROW = 3
-# Where garbage is collected every third round, no four marks rise in a row, but their lows do.
+# Where garbage is collected every third round, no four marks rise in a row, but their lows do;
+# and where a round adds little, the lows of nine rounds do, or of 27, or of hundreds.
 MARKS_PER_LOW = 3
 RISES_OF_LOWS = 2
 LEAST_RISE_OF_LOWS_BYTES = 1024 * 1024
+SCALES = 7
 # The very first round trip builds graphs and caches: it says nothing.
 WARM_UP = 1
 # The marks are spread over the run: each comes this much later than the last, by time …
 SPREAD = 1.3
 # … and while memory rises, collecting takes at most this share of it. At the end of a loop
-# there is no later chance, so more is allowed.
+# there is no later chance, so more is allowed, and in any case one more where most of the rise
+# is above all levels that were tried: garbage and leak look the same until then.
 COLLECTING_SHARE = 0.2
 COLLECTING_SHARE_AT_END = 0.5
+UNTESTED_SHARE = 0.5
 # After so many collections the verdict has what it needs: from then on they are rare.
 MANY = 12
 COLLECTING_SHARE_LATER = 0.05
@@ -40,12 +44,34 @@ CENSUS_SPREAD = 1.5
 MOST_PASSED_ELSEWHERE = 3
 
 
+class _Lows:
+    """The lowest of every few values, the lowest of every few of these, and so on."""
+
+    def __init__(self) -> None:
+        self._waiting: list[list[int]] = [[] for _ in range(SCALES)]
+        self._found: list[deque[int]] = [deque(maxlen=RISES_OF_LOWS + 1) for _ in range(SCALES)]
+
+    def add(self, mark: int) -> bool:
+        """Take a mark; True when the lows of some scale have risen with it."""
+        low, rises = mark, False
+        for waiting, found in zip(self._waiting, self._found, strict=True):
+            waiting.append(low)
+            if len(waiting) < MARKS_PER_LOW:
+                break
+            low = min(waiting)
+            waiting.clear()
+            found.append(low)
+            rises |= _climbs(tuple(found), RISES_OF_LOWS, LEAST_RISE_OF_LOWS_BYTES)
+        return rises
+
+
 class Rise:
     """The recent marks of one unit."""
 
     def __init__(self) -> None:
         """Nothing seen yet."""
-        self._marks: deque[int] = deque(maxlen=MARKS_PER_LOW * (RISES_OF_LOWS + 1))
+        self._marks: deque[int] = deque(maxlen=RISES_IN_A_ROW + 1)
+        self._lows = _Lows()
         self._warm_up = WARM_UP
         self.first_bytes: int | None = None
         self.is_suspected = False
@@ -54,23 +80,22 @@ class Rise:
         """Take a mark; True when this unit has risen steadily and a collection is due."""
         if self._warm_up > 0:
             self._warm_up -= 1
-        else:
-            self._marks.append(in_use_bytes)
-            self.first_bytes = self.first_bytes or in_use_bytes
-        return self.is_suspected or self._is_rising()
+            return self.is_suspected
+        self._marks.append(in_use_bytes)
+        self.first_bytes = self.first_bytes or in_use_bytes
+        lows_rise = self._lows.add(in_use_bytes)
+        return self.is_suspected or lows_rise or self._marks_rise()
 
-    def _is_rising(self) -> bool:
+    def risen(self, in_use_bytes: int) -> int:
+        """How much the unit has risen since its warm-up."""
+        return in_use_bytes - self.first_bytes if self.first_bytes is not None else 0
+
+    def _marks_rise(self) -> bool:
         marks = tuple(self._marks)
-        return (
-            _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES)
-            or _climbs(marks, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES)
-            or _climbs(self._lows(marks), RISES_OF_LOWS, LEAST_RISE_OF_LOWS_BYTES)
+        few = marks[-LARGE_RISES_IN_A_ROW - 1 :]
+        return _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES) or _climbs(
+            few, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES
         )
-
-    def _lows(self, marks: tuple[int, ...]) -> tuple[int, ...]:
-        if len(marks) < MARKS_PER_LOW * (RISES_OF_LOWS + 1):
-            return ()
-        return tuple(min(marks[i : i + MARKS_PER_LOW]) for i in range(0, len(marks), MARKS_PER_LOW))
 
 
 class _LastCensus(NamedTuple):
@@ -89,6 +114,8 @@ class Suspicion:
         self._first_s: float | None = None
         self._next_s = 0.0
         self._next_at_end_s = 0.0
+        self._latest_bytes = 0
+        self._tested_bytes = 0
         self._collected_bytes = 0
         self._collections = 0
         self._censuses = 0
@@ -101,17 +128,28 @@ class Suspicion:
         """Take a mark of a unit; True when the collector should be run now."""
         if self._first_s is None:
             self._first_s = elapsed_s
-        is_rising = self._rises.setdefault(unit_id, Rise()).add(in_use_bytes)
+        rise = self._rises.setdefault(unit_id, Rise())
+        is_rising = rise.add(in_use_bytes)
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
         next_s = self._next_at_end_s if at_end else self._next_s
-        # One census alone tells nothing: at the end of a loop there may be no other chance.
-        is_due = elapsed_s >= next_s or (at_end and self._censuses == 1)
-        return is_rising and is_news and is_due
+        is_last_chance = at_end and self._is_untested(rise, in_use_bytes)
+        self._latest_bytes = in_use_bytes
+        return is_rising and is_news and (elapsed_s >= next_s or is_last_chance)
+
+    def _is_untested(self, rise: Rise, in_use_bytes: int) -> bool:
+        """Whether no collection was tried at such a level: at an end there may be no other chance.
+
+        One census alone tells nothing, so the second one needs less of a reason.
+        """
+        untested = in_use_bytes - self._tested_bytes
+        share = 0.0 if self._censuses == 1 else UNTESTED_SHARE
+        return untested >= max(LEAST_RISE_BYTES // 2, share * rise.risen(in_use_bytes))
 
     def collected(self, unit_id: int, after_bytes: int, elapsed_s: float, took_s: float) -> None:
         """Take note of a collection; from now on this unit's rise need not prove itself."""
         self._rises[unit_id].is_suspected = True
+        self._tested_bytes = max(self._tested_bytes, self._latest_bytes)
         self._collected_bytes = after_bytes
         self._collections += 1
         is_enough = self._collections >= MANY

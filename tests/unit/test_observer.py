@@ -1,10 +1,12 @@
 """The observer samples at a bearable pace, notes its failures, and stays small."""
 
 import gc
+import itertools
 import sys
 
 import pytest
 
+from lowwater import gauges
 from lowwater.model import NotMeasured, Reading
 from lowwater.observer import MOST_LOOPS, Observer
 from lowwater.recording.reader import load
@@ -311,6 +313,38 @@ def test_censuses_of_a_rising_run_are_recorded_with_what_they_found(path, clock)
     assert [tally.name for tally in timeline.tallies] == ["fit"]
     assert timeline.footprint.censuses == len(inquiry.seen)
     assert timeline.footprint.census_s == pytest.approx(len(inquiry.seen), rel=0.01)
+
+
+class Blocks:
+    """A probe of CPython's blocks, of which a census leaves some behind."""
+
+    name = "cpython"
+    used = 1_000_000
+
+    def read(self):
+        return Reading({"python_blocks": self.used})
+
+
+def test_what_a_census_leaves_behind_is_not_counted_as_the_programs(path, clock):
+    heap, blocks = Heap(clock, cost_s=0.0001), Blocks()
+
+    def inquiry(in_use_bytes):
+        blocks.used += 10_000
+        return 300_000, ()
+
+    watching = Observer([heap, blocks], Writer(str(path)), clock, inquiry)
+    unit = watching.unit_id("epoch")
+    for ordinal in range(1, 41):
+        clock.now_s += 1
+        heap.used += MIB
+        watching.boundary(unit, ordinal)
+    watching.finish()
+    timeline = load(path)
+    marks = [gauges.in_use_bytes(sample.gauges) for sample in timeline.samples]
+
+    assert len(timeline.censuses) >= 2
+    assert {later - earlier for earlier, later in itertools.pairwise(marks)} == {MIB}
+    assert timeline.samples[-1].gauges["own_blocks"] == 10_000 * len(timeline.censuses)
 
 
 def test_a_flat_run_has_no_census(path, clock):

@@ -34,6 +34,11 @@ def test_a_slow_creep_below_the_noise_of_malloc_is_never_collected():
     assert collections_in([200 * MIB + 2_000 * i for i in range(200)]) == []
 
 
+@pytest.mark.parametrize("kib", [10, 30, 100])
+def test_a_slow_rise_is_collected_when_it_adds_up(kib):
+    assert collections_in([200 * MIB + kib * 1024 * i for i in range(1000)]) != []
+
+
 def test_a_run_that_only_jumps_at_its_start_is_never_collected():
     assert collections_in([100 * MIB, 150 * MIB, *[180 * MIB] * 50]) == []
 
@@ -100,6 +105,39 @@ def test_the_end_of_a_loop_may_collect_before_its_time():
 
     assert not suspicion.wants_collection(0, 300 * MIB, 0.21)
     assert suspicion.wants_collection(0, 300 * MIB, 0.21, at_end=True)
+
+
+def fast_garbage(rounds, fall_back=True):
+    """An inner loop that ends every 15 ms; the collector takes all that it has added, or none."""
+    suspicion, level, count = Suspicion(), 200 * MIB, 0
+    for ordinal in range(rounds):
+        level += MIB
+        at_s = 0.015 * ordinal
+        if suspicion.wants_collection(0, level, at_s, at_end=True):
+            count += 1
+            level = 200 * MIB if fall_back else level
+            suspicion.collected(0, level, at_s, took_s=0.15)
+            if suspicion.wants_census(0, ordinal, level, at_s, at_end=True):
+                suspicion.census_taken(0, ordinal, level, at_s)
+    return count
+
+
+def test_loops_that_end_often_do_not_collect_each_time():
+    assert fast_garbage(40) <= 4
+    assert fast_garbage(40, fall_back=False) <= 8
+
+
+def test_a_rise_after_the_last_collection_is_tested_at_its_end():
+    """Collections in the warm-up of an outer loop say nothing about its rise."""
+    suspicion = Suspicion()
+    for ordinal in range(8):
+        suspicion.wants_collection(0, 200 * MIB + 200_000 * ordinal, 0.001 * ordinal)
+    suspicion.collected(0, 201 * MIB, 0.008, took_s=0.15)
+    for ordinal in range(20):
+        level = 201 * MIB + MIB * ordinal
+        assert not suspicion.wants_collection(1, level, 0.01 + 0.001 * ordinal)
+
+    assert suspicion.wants_collection(1, 222 * MIB, 0.031, at_end=True)
 
 
 def test_a_very_long_rise_is_collected_a_few_dozen_times():
