@@ -4,6 +4,8 @@ Each round runs every program under every tool, in an order that turns from roun
 that a slow minute of the machine hits all alike. A ratio compares two runs of the same round.
 "plain, again" is a second plain run: its spread is the noise that all other numbers carry.
 Processor time is told beside wall time, for a busy machine disturbs it less.
+The programs run for about half a minute; what a run costs however short it is, is told apart.
+The tools that double the time or worse take part in the first round only.
 Nothing is asserted; the numbers are printed as a table and kept in benchmarks/results.
 """
 
@@ -25,6 +27,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ("fit_small_steps", "train_on_batch_loop", "hot_python_loop")
+NOTHING = "nothing_at_all"
 RESULTS = HERE / "results" / "overhead.json"
 PLAIN = "plain"
 TIME_LIMIT_S = 600
@@ -37,6 +40,7 @@ class Tool:
     name: str
     arguments: tuple[str, ...] = ()
     distribution: str | None = None
+    in_every_round: bool = False
 
     @property
     def label(self) -> str:
@@ -60,9 +64,9 @@ class Timing:
 
 
 TOOLS = (
-    Tool(PLAIN),
-    Tool("plain, again"),
-    Tool("lowwater", ("-m", "lowwater", "run"), "lowwater"),
+    Tool(PLAIN, in_every_round=True),
+    Tool("plain, again", in_every_round=True),
+    Tool("lowwater", ("-m", "lowwater", "run"), "lowwater", in_every_round=True),
     Tool("tracemalloc", ("-X", "tracemalloc")),
     Tool("memray", ("-m", "memray", "run", "--quiet", "--output", "memray.bin"), "memray"),
     Tool("scalene", ("-m", "scalene", "run", "--outfile", "scalene.json"), "scalene"),
@@ -116,9 +120,10 @@ def run_rounds(tools: Sequence[Tool], programs: Sequence[str], rounds: int) -> I
     for program in programs:  # so that the first run does not pay for reading files from the disk
         measure(TOOLS[0], program, -1)
     for round_number in range(rounds):
-        turn = round_number % len(tools)
+        here = [tool for tool in tools if tool.in_every_round or round_number == 0]
+        turn = round_number % len(here)
         for program in programs:
-            for tool in (*tools[turn:], *tools[:turn]):
+            for tool in (*here[turn:], *here[:turn]):
                 timing = measure(tool, program, round_number)
                 told = timing.failure or f"{timing.wall_s:.2f} s"
                 print(f"round {round_number + 1}  {program}  {tool.name}: {told}", file=sys.stderr)
@@ -163,6 +168,21 @@ def table(timings: Sequence[Timing], tools: Sequence[Tool], programs: Sequence[s
             ]
             lines.append(f"| `{program}` | {tool.label} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def fixed_costs(timings: Sequence[Timing], tools: Sequence[Tool]) -> str:
+    """What each tool adds to a script that does nothing, in seconds."""
+    walls: dict[str, list[float]] = {}
+    for timing in timings:
+        if timing.program == NOTHING and timing.wall_s is not None:
+            walls.setdefault(timing.tool, []).append(timing.wall_s)
+    plain_s = statistics.median(walls[PLAIN])
+    told = [
+        f"{tool.label} {statistics.median(walls[tool.name]) - plain_s:+.2f} s"
+        for tool in tools
+        if tool.name in walls and tool.name != PLAIN
+    ]
+    return f"A script that does nothing takes {plain_s:.2f} s; " + ", ".join(told)
 
 
 def failures(timings: Iterable[Timing]) -> list[str]:
@@ -210,7 +230,7 @@ def main() -> None:
     tools = [
         tool for tool in TOOLS if tool.name in {PLAIN, *(asked.tool or [t.name for t in TOOLS])}
     ]
-    timings = list(run_rounds(tools, programs, asked.rounds))
+    timings = list(run_rounds(tools, (*programs, NOTHING), asked.rounds))
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(json.dumps(results(timings, asked.rounds), indent=1) + "\n")
     print(
@@ -218,6 +238,7 @@ def main() -> None:
         f"{os.cpu_count()} cores, no GPU. Numbers: {asked.out}\n"
     )
     print(table(timings, tools, programs))
+    print(f"\n{fixed_costs(timings, tools)}")
     print("".join(f"\nnot measured: {line}" for line in failures(timings)))
 
 

@@ -12,5 +12,5 @@ model.compile("adam", "mse")
 model.fit(features, features[:, :1], epochs=1, batch_size=16, verbose=0)
 
 started = time.perf_counter()
-model.fit(features, features[:, :1], epochs=300, batch_size=16, verbose=0)
+model.fit(features, features[:, :1], epochs=800, batch_size=16, verbose=0)
 print(f"LOOP_S={time.perf_counter() - started:.6f}")

@@ -10,7 +10,7 @@ def mixed(value: int) -> int:
 
 started = time.perf_counter()
 total = 0
-for outer in range(1500):
+for outer in range(7_500):
     for inner in range(10_000):
         total ^= mixed(outer ^ inner)
 print(f"LOOP_S={time.perf_counter() - started:.6f}")
