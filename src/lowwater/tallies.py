@@ -21,6 +21,9 @@ DATASETS: Final = "dataset"
 OPTIMIZERS: Final = "optimizer"
 # Operations in the v1 graphs that live. where: the line that added the latest.
 OPERATIONS: Final = "operation"
+# Gradient tapes that record now and did so at the census before. where: the only line that makes
+# such a tape.
+TAPES: Final = "tape"
 # Calls of `fit`, `predict`, `compile`, `clear_session` … so far. name: the method; where: the line.
 # Names of other events that are counted in the same way follow below.
 CALLS: Final = "call"

@@ -37,9 +37,15 @@ class OpenSession(Cause):
     is_mostly_native = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
-        """New items lead to sessions, and ever more of them are open."""
-        leads_to_session = any(_kinds.is_session(step) for step in below(holder))
-        return leads_to_session and grown(evidence, tallies.SESSIONS) is not None
+        """New items lead to sessions, or to graphs with one each, and ever more are open."""
+        opened = grown(evidence, tallies.SESSIONS)
+        if opened is None:
+            return False
+        has_one_each = opened.counts == holder.counts
+        return any(
+            _kinds.is_session(step) or (has_one_each and _kinds.is_v1_graph(step))
+            for step in below(holder)
+        )
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """How many stay open, who keeps them, and where they were opened."""

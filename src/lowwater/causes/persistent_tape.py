@@ -1,9 +1,16 @@
 """LW208 persistent-tape."""
 
+from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._paths import line_of, name_of
 from lowwater.model import Evidence, Holder
+
+_RECORDS = (
+    "A gradient tape has been recording through all rounds: it keeps what every operation needs "
+    "for its gradient."
+)
+_CLOSE = "Open a tape for each step, `with tf.GradientTape() as tape:`, and let the block end."
 
 
 class PersistentTape(Cause):
@@ -45,3 +52,11 @@ class PersistentTape(Cause):
         name = name_of(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}, with all that the tape recorded."
         return Account(message, where=line_of(holder), holder=name)
+
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+        """One tape has been recording all the time."""
+        tapes = evidence.tallied(tallies.TAPES)
+        open_one = next((tape for tape in tapes if tape.counts[-1] > 0), None)
+        if open_one is None:
+            return None
+        return Account(_RECORDS, where=open_one.where, fix=_CLOSE)

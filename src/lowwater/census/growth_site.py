@@ -66,6 +66,11 @@ class Sources:
         shown = self.shown(filename)
         return f"{shown}:{line}" if shown else None
 
+    def only_call_of(self, name: str) -> str | None:
+        """The line that calls what has this name, if there is one in all of the program."""
+        lines = [line for file in self._files.values() for line in file.calls_of(name)]
+        return lines[0] if len(lines) == 1 else None
+
     def class_line(self, filename: str, qualname: str) -> str | None:
         """Where a class is defined; None if it is not in the text."""
         scope = Names(self._files).scope(filename, qualname)

@@ -1,5 +1,6 @@
 """Counts what frameworks do beside making objects, and remembers the counts of each census."""
 
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,27 +13,31 @@ from lowwater.tallies import Row
 
 _FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function"
 _GRAPH = "tensorflow.python.framework.ops.Graph"
+_TAPE = "tensorflow.python.eager.backprop.GradientTape"
 _MOST_ROWS = 100
 # Operations of a graph whose lines are looked up; what grows is at its end.
 _LATEST = 200
 
 
 class Tallies:
-    """The counts of all censuses so far; refers to no object of the program."""
+    """The counts of all censuses so far; keeps no object of the program."""
 
     def __init__(self, sources: Sources) -> None:
         """`sources` knows the files of the program."""
         self._sources = sources
         self._counts: list[Mapping[Row, int]] = []
+        self._recording: list[weakref.ref[Any]] = []
+        self._earlier_tapes: list[weakref.ref[Any]] = []
 
     @staticmethod
     def wants(kind: type) -> bool:
         """Whether the objects of this type are needed for counting."""
-        return type_name(kind) in {_FUNCTION, _GRAPH}
+        return type_name(kind) in {_FUNCTION, _GRAPH, _TAPE}
 
     def take(self, objects: Iterable[Any], counted: Mapping[Row, int]) -> None:
         """Count for one census: these objects, and what was counted elsewhere."""
         counts = Counter(counted)
+        self._earlier_tapes, self._recording = self._recording, []
         for thing in objects:
             try:
                 counts.update(self._of_object(thing))
@@ -56,9 +61,10 @@ class Tallies:
         return sorted(told, key=lambda tally: tally.counts[0] - tally.counts[-1])[:_MOST_ROWS]
 
     def _of_object(self, thing: Any) -> dict[Row, int]:  # noqa: ANN401
-        if type_name(type(thing)) == _FUNCTION:
+        name = type_name(type(thing))
+        if name == _FUNCTION:
             return self._of_function(thing)
-        return self._of_graph(thing)
+        return self._of_tape(thing) if name == _TAPE else self._of_graph(thing)
 
     def _of_function(self, function: Any) -> dict[Row, int]:  # noqa: ANN401
         code = code_of(function)
@@ -68,6 +74,15 @@ class Tallies:
         traces = function.experimental_get_tracing_count()
         name = code.co_qualname
         return {Row(tallies.TRACES, name, where): traces}
+
+    def _of_tape(self, tape: Any) -> dict[Row, int]:  # noqa: ANN401
+        """A tape that was recording already at the census before has recorded all since."""
+        if not tape._recording:  # noqa: SLF001 - nothing else tells
+            return {}
+        was_recording = any(one() is tape for one in self._earlier_tapes)
+        self._recording.append(weakref.ref(tape))
+        where = self._sources.only_call_of("GradientTape")
+        return {Row(tallies.TAPES, "GradientTape", where): int(was_recording)}
 
     def _of_graph(self, graph: Any) -> dict[Row, int]:  # noqa: ANN401
         """The operations of a v1 graph; the line is the one that added most of the latest."""

@@ -1,19 +1,25 @@
 """The callable that is placed into code, and counts how often the program passes."""
 
 import functools
+from collections.abc import Iterable
 from itertools import chain, repeat
 from time import perf_counter
 from typing import Any
 
 from lowwater.observer import Observer
 
-# A tick looks at the clock once in this many passes at the most: a hot loop pays 30 ns a pass,
-# and one that turns slow is noticed soon.
+# A tick looks at the clock once in this many passes, or up to twice as many, at the most: a hot
+# loop pays 30 ns a pass, and one that turns slow is noticed soon.
 MOST_SKIPPED = 256
+_ANY_PRIME = 7919
 # A loop of fewer passes is part of something larger, and its end no last chance.
 FEWEST_OF_A_LOOP = 4
 _HOT_S = 0.0005
 _SLOW_S = 0.005
+# After this many looks a unit is known well: from then on they come some milliseconds apart, as
+# rarely as the samples that it can afford.
+_FINE_LOOKS = 256
+_COARSER = 16
 
 
 class Passes:
@@ -28,24 +34,30 @@ class Passes:
         self._is_refused = False
         self._counted = 0
         self._stride = 1
+        self._step = 1
         self._skipping = repeat(None, 0)
+        self._looks = 0
         self._last_s = perf_counter()
         self._last_end = 0
         self._next_end_s = 0.0
 
-    def start_skipping(self) -> "repeat[None]":
-        """Take note of a pass, and answer how many of the next ones to let by unseen."""
-        self._counted += self._stride
+    def start_skipping(self) -> Iterable[int | None]:
+        """Take note of a pass, and let some of the next ones by unseen.
+
+        Answers for this pass how many it stands for, and nothing for those that are let by.
+        """
+        self._counted += self._step
         self._note(self._counted - 1)
         self._adapt(perf_counter())
-        self._skipping = repeat(None, self._stride - 1)
-        # One more than is skipped: `chain` hands out an item for this pass as well.
-        return chain((None,), self._skipping)  # type: ignore[return-value]
+        # Never twice the same: of passes from some lines in turn, none must be hidden for good.
+        self._step = self._stride + self._looks * _ANY_PRIME % self._stride
+        self._skipping = repeat(None, self._step - 1)
+        return chain((self._step,), self._skipping)
 
     def after_last(self) -> None:
         """The loop has ended: all passes so far are completed round trips."""
         unseen = self._skipping.__length_hint__()
-        self._end(self._counted + self._stride - 1 - unseen if self._counted else 0)
+        self._end(self._counted + self._step - 1 - unseen if self._counted else 0)
 
     def after_last_completed(self) -> None:
         """The same for places that are passed at the end of a round trip."""
@@ -78,14 +90,18 @@ class Passes:
 
     def _adapt(self, now_s: float) -> None:
         passed_s, self._last_s = now_s - self._last_s, now_s
-        if passed_s < _HOT_S:
+        self._looks += 1
+        scale = 1 if self._looks <= _FINE_LOOKS else _COARSER
+        if passed_s < _HOT_S * scale:
             self._stride = min(MOST_SKIPPED, self._stride * 2)
-        elif passed_s > _SLOW_S:
+        elif passed_s > _SLOW_S * scale:
             self._stride = 1
 
 
-class Tick(functools.partial[None]):
+class Tick(functools.partial[int | None]):
     """A no-argument call that costs 30 ns, nearly all of them without running any Python.
+
+    It answers for how many passes this one stands, or None for a pass that was let by.
 
     It stands as a constant in the code of the user's functions. Where such a function is
     pickled to another process, its ticks become calls of `dict()`: harmless, and no import.

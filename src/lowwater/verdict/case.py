@@ -14,8 +14,10 @@ CLOCK_UNIT = "time"
 FEWEST_CLOCK_SAMPLES = 20
 # More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
 _MOST_MARKS = 400
-# A collection this near to a boundary, in rounds, was made at the boundary.
+# A collection this near to a boundary, in rounds, was made at the boundary, if the bytes before
+# or after it are those of the boundary.
 _AT_A_BOUNDARY = 0.1
+_SAME_BYTES = 128 * 1024
 # So many marks, so many of them warm-up.
 _WARMUPS = ((8, 2), (5, 1))
 # A stretch of clock samples must be this long to hope that its lowest one met a low point.
@@ -164,7 +166,7 @@ def _on_host(
     In the midst of a round other bytes are live than at its end, but garbage is garbage:
     it has gathered since the last collection, and most of it was there at the boundary.
     """
-    if abs(at - round(at)) <= _AT_A_BOUNDARY:
+    if one.unit_id == case.unit.id or _is_at_a_boundary(case, one, at):
         return float(round(at)), float(one.before_bytes), float(one.after_bytes)
     index = int(np.searchsorted(case.marks.x, at, side="right")) - 1
     if index < 0:
@@ -172,6 +174,14 @@ def _on_host(
     boundary, level = float(case.marks.x[index]), float(case.marks.y[index])
     gathered = min(max((boundary - last) / (at - last), 0.0), 1.0) if at > last else 1.0
     return boundary, level, level - gathered * one.freed_bytes
+
+
+def _is_at_a_boundary(case: Case, one: Collection, at: float) -> bool:
+    if abs(at - round(at)) > _AT_A_BOUNDARY:
+        return False
+    index = int(np.abs(case.marks.x - round(at)).argmin())
+    level = float(case.marks.y[index])
+    return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= _SAME_BYTES
 
 
 def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from lowwater.verdict.case import Case
-from lowwater.verdict.growth import is_worth_a_word, regular
+from lowwater.verdict.growth import MATERIAL_IN_FEW_ROUNDS, is_worth_a_word, regular
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
 
@@ -90,17 +90,23 @@ def _one_alone(case: Case, freed: float, rise: float) -> Says:
 
 
 def _several(case: Case, live: Trend) -> Says:
-    marks = case.collected.marks
+    marks, found = case.collected.marks, case.collected
+    if len(marks) < _MARKS_FOR_A_TREND and marks.span < _WIDE * case.steady.span:
+        return _one_alone(case, float(found.freed[0]), float(found.before[0] - case.steady.y[0]))
     if not is_worth_a_word(live.slope, case.steady.span):
         return Says.GARBAGE
     is_large = live.slope >= _LIVE_SHARE * _rate_without_experiments(case)
     if not _climbs(marks):
         return Says.UNSURE if is_large else Says.GARBAGE
-    is_line = len(marks) >= _MARKS_FOR_A_LINE and regular(marks)
-    if len(marks) < _MARKS_FOR_A_TREND and marks.span < _WIDE * case.steady.span:
-        found = case.collected
-        return _one_alone(case, float(found.freed[0]), float(found.before[0] - case.steady.y[0]))
-    return Says.BOTH if (is_large or is_line) and _goes_on(case, live) else Says.UNSURE
+    is_proven = _is_proven(marks, live, is_large=is_large)
+    return Says.BOTH if is_proven and _goes_on(case, live) else Says.UNSURE
+
+
+def _is_proven(marks: Series, live: Trend, *, is_large: bool) -> bool:
+    """Three marks that climb do so by chance one time in six: then they must climb evenly."""
+    if len(marks) >= _MARKS_FOR_A_LINE:
+        return is_large or regular(marks)
+    return is_large and regular(marks) and live.slope >= MATERIAL_IN_FEW_ROUNDS
 
 
 def _climbs(marks: Series) -> bool:

@@ -15,6 +15,8 @@ from lowwater.verdict.shape import rises
 
 # A coarser unit speaks for a finer one if it was there for most of the finer one's time.
 _COVERS = 0.8
+# Less than this many times its rounds, and it is not coarser: it only counts otherwise.
+_COARSER = 1.5
 # A verdict speaks for the run if its unit was there for half of it.
 _SPEAKS_FOR_THE_RUN = 0.5
 # Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
@@ -156,11 +158,10 @@ def _knows_better(other: _Heard, one: _Heard) -> bool:
 def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:
     if not coarse.acquits or coarse.unit.name == CLOCK_UNIT:
         return False
-    if coarse.verdict.units_seen >= fine.verdict.units_seen or coarse.verdict.place != (
-        fine.verdict.place
-    ):
-        return False
-    return coarse.share_of(fine) >= _COVERS and not _has_room(coarse.verdict, fine.verdict)
+    is_coarser = coarse.verdict.units_seen * _COARSER <= fine.verdict.units_seen
+    is_same = coarse.verdict.place == fine.verdict.place
+    covers = coarse.share_of(fine) >= _COVERS
+    return is_coarser and is_same and covers and not _has_room(coarse.verdict, fine.verdict)
 
 
 def _has_room(coarse: Verdict, fine: Verdict) -> bool:

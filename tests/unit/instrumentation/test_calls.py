@@ -65,7 +65,7 @@ def test_thread_of_a_library_has_no_line_of_the_program(calls):
     assert calls.counts == {}
 
 
-def test_what_else_is_to_be_called_is_called_with_and_without_a_line(calls):
+def test_tick_is_called_with_and_without_a_line(calls):
     ticks = []
     fit = calls.counter("fit", lambda: ticks.append("fit"))
     predict = calls.counter_of_shapes("predict", lambda: ticks.append("predict"))
@@ -76,8 +76,16 @@ def test_what_else_is_to_be_called_is_called_with_and_without_a_line(calls):
     assert ticks == ["fit", "predict", "fit", "predict"]
 
 
+def test_call_counts_for_as_many_as_its_tick_says(calls):
+    stands_for = iter([1, 3, None, None, 1])
+    fit = calls.counter("fit", lambda: next(stands_for))
+    in_the_program("for epoch in range(5):\n    fit()\n", fit=fit)
+
+    assert calls.counts == {Site("fit", FILE, 2): 5}
+
+
 def shapes_after(calls, *data):
-    predict = calls.counter_of_shapes("predict", lambda: None)
+    predict = calls.counter_of_shapes("predict", lambda: 1)
     in_the_program("for one in data:\n    predict(one)\n", predict=predict, data=data)
     [count] = calls.counts.values()
     assert count == len(data)

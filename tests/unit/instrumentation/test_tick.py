@@ -72,6 +72,36 @@ def test_a_slow_loop_is_looked_at_in_every_pass(listener, monkeypatch):
     assert listener.ordinals == [*range(50)]
 
 
+def test_a_tick_says_for_how_many_passes_it_stands(listener):
+    tick = tick_for(Passes(listener, "iteration"))
+    told = [tick() for _ in range(100_000)]
+    counted = sum(stands_for or 0 for stands_for in told)
+
+    assert told.count(None) > 98_000
+    assert 100_000 <= counted <= 100_000 + 2 * MOST_SKIPPED
+
+
+@pytest.mark.parametrize("lines", [2, 3, 4, 5])
+def test_lines_that_pass_in_turn_are_all_looked_at(listener, lines):
+    tick, looks = tick_for(Passes(listener, "iteration")), [0] * lines
+    for number in range(200_000):
+        looks[number % lines] += tick() or 0
+
+    assert min(looks) > 0.5 * max(looks)
+
+
+def test_a_unit_of_milliseconds_is_looked_at_less_often_when_it_is_known(listener, monkeypatch):
+    now = iter(number / 1000 for number in range(100_000))
+    monkeypatch.setattr("lowwater.instrumentation._tick.perf_counter", lambda: next(now))
+    tick = tick_for(Passes(listener, "iteration"))
+    for _ in range(1000):
+        tick()
+    known = len(listener.ordinals)
+
+    assert listener.ordinals[:250] == [*range(250)]
+    assert known < 400
+
+
 def test_the_end_of_a_very_short_loop_is_part_of_something_larger(listener):
     passes = Passes(listener, "iteration")
     tick, end = tick_for(passes), end_tick_for(passes)

@@ -60,6 +60,16 @@ class UserFile:
             return _decoded(self.source).splitlines()[number - 1].strip()
         return ""
 
+    def calls_of(self, name: str) -> list[str]:
+        """The lines that call what has this name, be it a variable or an attribute."""
+        if name.encode() not in self.source or len(self.source) > _LONGEST_BYTES:
+            return []
+        with contextlib.suppress(Exception):
+            nodes = ast.walk(_parsed(_decoded(self.source)))
+            calls = (node for node in nodes if isinstance(node, ast.Call))
+            return [f"{self.shown}:{call.lineno}" for call in calls if _called(call) == name]
+        return []
+
     def _text(self, span: Span) -> str:
         text = _decoded(self.source).replace("\r\n", "\n").replace("\r", "\n")
         lines = [line.encode() for line in text.split("\n")[span.line - 1 : span.end_line]]
@@ -78,6 +88,13 @@ def _parsed(text: str) -> ast.Module:
         # What Python has to say about the text, it has said when the program was loaded.
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+def _called(call: ast.Call) -> str | None:
+    match call.func:
+        case ast.Name(name) | ast.Attribute(attr=name):
+            return name
+    return None
 
 
 def _in_one_line(code: str) -> str:
