@@ -163,7 +163,8 @@ class Holder:
     one of its new items. `counts` and `sizes_bytes` have one value per census: the items, and
     the bytes that are reached through the path. `grown_bytes` is its fair part of the growth
     between the first and the last census: what several holders reach is split among them,
-    and then `is_shared`.
+    and then `is_shared`. `brings` are the library's objects that come with each new item, if not
+    on the way to its largest part.
     """
 
     steps: tuple[Step, ...]
@@ -174,6 +175,7 @@ class Holder:
     sites: tuple[GrowthSite, ...] = ()
     is_users: bool = True
     is_shared: bool = False
+    brings: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 Every path goes to the first cause that claims it. Paths of one cause at one place are one
 finding. The rest of the growth is native memory: it goes to the findings whose objects are
-backed by native memory, in proportion; if there are none, to the first cause whose tallies
-explain it.
+backed by native memory, in proportion; if there are none, to the causes whose tallies explain
+it, to each no more than these can explain.
 """
 
 from collections.abc import Iterable, Iterator
@@ -148,11 +148,19 @@ def _with_rest(
     if python_side > 0:
         factor = 1 + rest / python_side
         return [_scaled(claim, factor) if claim.has_native_side else claim for claim in claims]
+    return [*claims, *_of_rest(rest, _LEAST_REST * total, evidence, causes)]
+
+
+def _of_rest(
+    rest: float, least: float, evidence: Evidence, causes: tuple[Cause, ...]
+) -> Iterator[_Claim]:
+    """One cause after the other takes what it can have taken, until next to nothing is left."""
     for cause in causes:
-        account = cause.in_rest(round(rest), evidence)
+        account = cause.in_rest(round(rest), evidence) if rest >= least else None
         if account is not None:
-            return [*claims, _Claim(cause, account, rest)]
-    return claims
+            part = rest if account.most_bytes is None else min(rest, account.most_bytes)
+            yield _Claim(cause, account, part)
+            rest -= part
 
 
 def _scaled(claim: _Claim, factor: float) -> _Claim:

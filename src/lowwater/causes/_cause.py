@@ -12,7 +12,8 @@ class Account:
     """What a cause tells of one case, before its share of the growth is known.
 
     `fix` is given only where the case has a better one than the cause in general, and `issue`
-    only where this form of a library's leak has a report of its own.
+    only where this form of a library's leak has a report of its own. `most_bytes` is what it can
+    have taken at the most, where that is known: the rest of the growth is somebody else's.
     """
 
     message: str
@@ -20,6 +21,7 @@ class Account:
     holder: str | None = None
     fix: str | None = None
     issue: str | None = None
+    most_bytes: int | None = None
 
 
 class Cause:

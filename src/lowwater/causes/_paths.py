@@ -28,7 +28,7 @@ def owners(holder: Holder) -> tuple[Step, ...]:
 
 def leads_to_native(holder: Holder) -> bool:
     """Whether the new items keep more in memory than their Python objects tell."""
-    return any(_kinds.is_native_backed(step) for step in below(holder))
+    return any(_kinds.is_native_backed(step) for step in (*below(holder), *holder.brings))
 
 
 def name_of(holder: Holder) -> str:

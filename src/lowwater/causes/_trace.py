@@ -95,7 +95,7 @@ def _judged(
     if index < last_needed:
         below = _kinds.class_name(steps[last_needed].type)
         return Status.NEEDED, f"holds the {below} below, which is needed"
-    return Status.UNKNOWN, "nothing tells whether it should live on"
+    return Status.UNKNOWN, ""  # what is between needed and leaked needs no comment
 
 
 def _needed_because(steps: tuple[Step, ...], index: int) -> str | None:

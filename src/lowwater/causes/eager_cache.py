@@ -1,7 +1,7 @@
 """LW209 eager-cache."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lowwater import tallies
@@ -16,6 +16,7 @@ from lowwater.causes._lines import (
     retraced,
     risen,
 )
+from lowwater.causes._pace import Pace
 from lowwater.model import Evidence, Tally
 from lowwater.upstream.eager_cache import EAGER_CACHE
 
@@ -25,6 +26,11 @@ _NUMBERS = "tensorflow cache of numbers"
 _SEED_BYTES: Final = 36_500
 _NAME_BYTES: Final = 35_000
 _NUMBER_BYTES: Final = 560
+# A larger operation may leave a few times as much; a shape, with oneDNN and a large model, more.
+_AT_MOST = 3
+_MOST_SHAPE_BYTES: Final = 2 << 20
+# One new shape now and then, from a last batch that is shorter, is no growth.
+_LEAST_SHAPES_PER_ROUND = 0.5
 # With less than this of the growth explained, the greater part has another cause.
 _LEAST_PART = 0.3
 
@@ -83,7 +89,7 @@ class EagerCache(Cause):
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
         found = max(_counted(evidence), key=lambda one: one.bytes, default=None)
         if found is not None and found.bytes >= _LEAST_PART * rest_bytes:
-            return found.account
+            return replace(found.account, most_bytes=_AT_MOST * found.bytes)
         return _of_shapes(evidence) or _of_models(evidence)
 
 
@@ -141,11 +147,18 @@ def _of_numbers(numbers: Tally, evidence: Evidence) -> Account:
 def _of_shapes(evidence: Evidence) -> Account | None:
     """New shapes in every interval without a new trace."""
     shapes = grown(evidence, tallies.SHAPES)
-    if shapes is None or retraced(evidence) is not None:
+    if shapes is None or retraced(evidence) is not None or _is_seldom(shapes, evidence):
         return None
     pace = _words.rise(shapes, "new shape", "new shapes", evidence)
     message = f"`{shapes.name}` is given {pace}, and TensorFlow keeps kernels for each."
-    return Account(message, shapes.where, _KERNELS, _SHAPE_FIX, "tensorflow/tensorflow#23455")
+    most_bytes = risen(shapes) * _MOST_SHAPE_BYTES
+    issue = "tensorflow/tensorflow#23455"
+    return Account(message, shapes.where, _KERNELS, _SHAPE_FIX, issue, most_bytes)
+
+
+def _is_seldom(shapes: Tally, evidence: Evidence) -> bool:
+    pace = Pace.of(shapes.counts, evidence)
+    return pace is not None and pace.each < _LEAST_SHAPES_PER_ROUND
 
 
 def _of_models(evidence: Evidence) -> Account | None:

@@ -2,7 +2,7 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import container, is_programs, line_of, name_of
+from lowwater.causes._paths import below, container, is_programs, line_of, name_of
 from lowwater.model import Evidence, Holder
 
 _FIXES = {
@@ -13,7 +13,12 @@ _FIXES = {
     "dict": "Delete entries that are done with, or keep a number per key in place of the data.",
     "set": "Discard members that are done with, or keep their hashes in place of the data.",
     "deque": "Give it a length: `collections.deque(maxlen=1000)`.",
+    **dict.fromkeys(
+        ("BytesIO", "StringIO", "bytearray", "str", "bytes"),
+        "Write it to a file as it comes, or empty it once it has been read.",
+    ),
 }
+_OBJECT_FIX = "Assign one attribute anew, or keep a few in a `collections.deque(maxlen=10)`."
 
 
 class GrowingContainer(Cause):
@@ -50,5 +55,7 @@ class GrowingContainer(Cause):
         """Which container grows, and by what."""
         name, kind = name_of(holder), _kinds.class_name(container(holder).type)
         message = f"`{name}` {_words.grows(holder, evidence)}."
-        where, fix = line_of(holder), _FIXES.get(kind.removeprefix("default"))
-        return Account(message, where=where, holder=name, fix=fix)
+        fix = _FIXES.get(kind.removeprefix("default"))
+        if fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
+            fix = _OBJECT_FIX
+        return Account(message, where=line_of(holder), holder=name, fix=fix)

@@ -5,6 +5,8 @@ from lowwater.causes._cause import Account, Cause
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
 from lowwater.model import Evidence, Holder
 
+_CALLBACK_FIX = "Keep the numbers, such as `best.append(stopper.best)`, not the callback object."
+
 
 class HistoryKeepsModel(Cause):
     """Kept `History` objects keep whole models alive.
@@ -50,5 +52,5 @@ class HistoryKeepsModel(Cause):
         one = f"`{_kinds.class_name(kept.type)}`"
         pace = _words.rate(holder.counts, f"{one} object", f"{one} objects", evidence)
         message = f"`{name}` grows by {pace}, and each keeps its whole model through `.model`."
-        fix = None if _kinds.is_history(kept) else "Keep what you read off the callback, not it."
+        fix = None if _kinds.is_history(kept) else _CALLBACK_FIX
         return Account(message, where=where, holder=name, fix=fix)

@@ -55,7 +55,7 @@ class NativeGrowth(Cause):
         growth = format_bytes(evidence.growth_bytes)
         told = (
             f"{format_bytes(rest_bytes)} of the {growth} by which memory in use grew are in no "
-            "Python object"
+            "Python object that Lowwater can see"
         )
         loop, trace = _words.unit_of(evidence).where, evidence.native_trace
         share_of_rest = min(1.0, rest_bytes / evidence.growth_bytes)

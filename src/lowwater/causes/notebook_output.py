@@ -2,7 +2,7 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import container, nearest_line
+from lowwater.causes._paths import container, line_of, nearest_line
 from lowwater.model import Evidence, Holder, Step
 
 _OUTPUTS = frozenset({"Out", "_oh", "output_hist"})
@@ -50,7 +50,7 @@ class NotebookOutput(Cause):
             fix = "Run a cell with `import sys; sys.last_traceback = sys.last_value = None`."
             return Account(message, nearest_line(holder), name, fix)
         message = f"The notebook's `Out` {_words.grows(holder, evidence)}."
-        return Account(message, where=nearest_line(holder), holder="Out")
+        return Account(message, where=line_of(holder), holder="Out")
 
 
 def _variable(step: Step) -> str:

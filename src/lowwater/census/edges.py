@@ -3,7 +3,7 @@
 import contextlib
 import gc
 import threading
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
@@ -30,6 +30,8 @@ _FEW_KEYS = 32
 _LONGEST_NAME = 80
 # Tuples up to this length are records: which of the fields it is matters.
 _SHORT = 8
+# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
+_DICTS = frozenset(map(id, (dict, defaultdict, OrderedDict)))
 ANY_ITEM = "[*]"
 UNKNOWN = ""
 
@@ -40,7 +42,7 @@ def named_parts(
 ) -> Iterator[tuple[str, Any]]:
     """The parts of an object whose names tell two paths apart: attributes and a few keys."""
     kind = type(thing)
-    if kind is dict and 0 < len(thing) <= _FEW_KEYS:
+    if id(kind) in _DICTS and 0 < len(thing) <= _FEW_KEYS:
         yield from ((f"[{key!r}]", part) for key, part in [*thing.items()] if is_name(key))
     elif is_users_class(kind):
         yield from ((f".{name}", part) for name, part in attributes(thing))

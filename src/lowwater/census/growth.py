@@ -1,5 +1,6 @@
 """Compares walks: which paths hold more from census to census, and where they fan out."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,6 +22,9 @@ _MOST_LIGHT = 6
 _LONGEST = 100_000
 # Between two censuses with less of the growth than this, a path may well have stood still.
 _LEAST_OF_GROWTH = 0.15
+# Of names that a program generates there are at least so many; x1 and x2 may be written by hand.
+_FEWEST_OF_A_FAMILY = 3
+_DIGITS = re.compile(r"\d+")
 
 
 class Totals(NamedTuple):
@@ -60,6 +64,12 @@ class Suspect:
     multiplied: tuple[Node, ...]
     grown_bytes: int
     is_shared: bool = False
+
+    @property
+    def has_generated_names(self) -> bool:
+        """Whether its items are attributes or variables with a number in their names."""
+        names = (child.label for child in self.multiplied)
+        return not self.node.fan_out and any(map(_DIGITS.search, names))
 
 
 @dataclass(slots=True)
@@ -107,8 +117,15 @@ class _Comparison:
         """Those that there are ever more of, and those that hold ever more."""
         multiplied, steady = [], []
         is_longer = bool(node.fan_out) and self._rises(total.fan_out for total in own)
-        for child in node.own_children():
-            series = self._series(child, self._keys_below(child, keys))
+        children = [
+            (child, self._series(child, self._keys_below(child, keys)))
+            for child in node.own_children()
+        ]
+        families = self._growing_families(children)
+        for child, series in children:
+            if _family(child) in families:  # all of them, for they are counted
+                multiplied.append((child, series))
+                continue
             if _gain(series) <= 0:
                 continue
             # `logs["epoch 7"]` has a path of its own: that it is new makes it one of many.
@@ -119,6 +136,24 @@ class _Comparison:
             elif _gain(series) >= self.least_bytes:
                 steady.append(child)
         return multiplied, steady
+
+    def _growing_families(
+        self, children: Sequence[tuple[Node, Sequence[Totals]]]
+    ) -> set[tuple[type, str]]:
+        """Names that differ in a number, of which there are ever more: `.epoch_3`, `.epoch_4`."""
+        members: dict[tuple[type, str], list[Sequence[Totals]]] = {}
+        for child, series in children:
+            if _DIGITS.search(child.label):
+                members.setdefault(_family(child), []).append(series)
+        return {
+            family
+            for family, all_series in members.items()
+            if len(all_series) >= _FEWEST_OF_A_FAMILY
+            and self._rises(
+                sum(total.population > 0 for total in column)
+                for column in zip(*all_series, strict=True)
+            )
+        }
 
     def _may_be_blamed(
         self,
@@ -263,6 +298,11 @@ def _suspect(
 def _is_variable(node: Node, child: Node) -> bool:
     """Whether it is one more variable of a module or a function, and not one more of many."""
     return bool(child.label) and node.parent is None and node.kind in (FrameType, ModuleType)
+
+
+def _family(node: Node) -> tuple[type, str]:
+    """What a generated name has in common with the others: the name without its number."""
+    return node.kind, _DIGITS.sub("#", node.label)
 
 
 def _gain(series: Sequence[Totals]) -> int:

@@ -87,6 +87,23 @@ class Sources:
         except Exception:  # noqa: BLE001 - no line is better than a failure in the user's program
             return ()
 
+    def setters(self, owner: str | None, filename: str | None) -> tuple[GrowthSite, ...]:
+        """The lines that give objects of a class, or a module, ever new names.
+
+        Without an `owner` it is the module. Outside of the class it may be meant, so that is told
+        only where there is nothing inside.
+        """
+        found = [(file, one) for file in self._files.values() for one in file.setters()]
+        if owner is None:
+            own = [
+                (file, one) for file, one in found if one.of_module and file.filename == filename
+            ]
+        else:
+            name = owner.rpartition(".")[2]
+            others = [(file, one) for file, one in found if not one.of_module]
+            own = [pair for pair in others if pair[1].owner == name] or others
+        return tuple(file.site(one.node) for file, one in own[:_MOST_SITES])
+
     def _sites(self, place: Place, filename: str | None) -> tuple[GrowthSite, ...]:
         files = [filename, *self._files]
         useful = sorted(

@@ -4,7 +4,7 @@ import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -12,15 +12,18 @@ from lowwater.census import edges
 from lowwater.census.describe import code_of, file_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
-from lowwater.census.kinds import derives, is_a, kind_of, qualname_of
+from lowwater.census.kinds import derives, is_a, kind_of, module_of, qualname_of
 from lowwater.census.references import OPEN, References
 from lowwater.census.roots import namespace, variables_of
 from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Node
-from lowwater.model import GrowthSite, Holder
+from lowwater.model import GrowthSite, Holder, Step
 
 # How far to follow an item down to what is heavy in it.
 _DEEPEST_BELOW = 10
+# What of a framework comes with an item is told for so many classes.
+_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow"})
+_MOST_BROUGHT = 6
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
@@ -53,10 +56,24 @@ class Tracer:
             counts=suspect.counts,
             sizes_bytes=suspect.sizes_bytes,
             grown_bytes=suspect.grown_bytes,
-            sites=self._sites(above),
+            sites=(suspect.has_generated_names and self._setters(container)) or self._sites(above),
             is_users=suspect.node.is_users,
             is_shared=suspect.is_shared,
+            brings=tuple(self._brought(suspect)),
         )
+
+    def _brought(self, suspect: Suspect) -> Iterator[Step]:
+        """Library objects of which each new item has one, the nearest first."""
+        least = max(1, suspect.counts[-1] // 2)
+        below = (node for child in suspect.multiplied for node in child.all_below())
+        alike = {
+            node.kind: node
+            for node in sorted(below, key=lambda node: -node.depth)
+            if node.count >= least and _library(node.kind) in _FRAMEWORKS
+        }
+        nearest = sorted(alike.values(), key=lambda node: node.depth)
+        for node in islice(nearest, _MOST_BROUGHT):
+            yield step("", node.objects[0], self.sources)
 
     def _without_library_names(self, links: list[Link]) -> list[Link]:
         """What a library calls its variables says nothing to those who use it."""
@@ -69,8 +86,14 @@ class Tracer:
         """Of several containers on one path, the one that grew most since the last census."""
         if not node.fan_out:
             return node.objects[0]
-        known = self.latest.lengths
-        return max(node.objects, key=lambda one: len(one) - known.get(id(one), 0))
+        known, sizes = self.latest.lengths, Sizes()
+
+        def gain(container: Any) -> tuple[int, int]:  # noqa: ANN401
+            more = len(container) - known.get(id(container), 0)
+            latest = self._parts_of(container)[:1]
+            return more * sum(sizes.of(kind_of(item))(item) for item in latest), more
+
+        return max(node.objects, key=gain)
 
     def _way_down(self, node: Node, thing: Any) -> Iterator[Link]:  # noqa: ANN401
         """The links from the root to this object."""
@@ -152,6 +175,13 @@ class Tracer:
                 depth += 1
         return ()
 
+    def _setters(self, container: Any) -> tuple[GrowthSite, ...]:  # noqa: ANN401
+        """The same for an object of the program that gets ever more attributes."""
+        kind = type(container)
+        if derives(kind, ModuleType):
+            return self.sources.setters(None, namespace(container).get("__file__"))
+        return self.sources.setters(qualname_of(kind), None) if self.is_users_class(kind) else ()
+
     def _place(self, parent: Any, edge: str, depth: int) -> tuple[Place | None, str | None]:  # noqa: ANN401
         """How the source calls a container that the parent refers to by this edge."""
         how, _, name = edge.partition(" ")
@@ -168,6 +198,10 @@ class Tracer:
         if derives(kind, type):
             return Place("class-attribute", edge[1:], owner, depth), filename
         return Place("attribute", edge[1:], owner, depth), filename
+
+
+def _library(kind: type) -> str:
+    return (module_of(kind) or "").partition(".")[0]
 
 
 def _own_code(parent: Any) -> CodeType | None:  # noqa: ANN401

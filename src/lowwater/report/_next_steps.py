@@ -1,4 +1,4 @@
-"""What to type next: at most three concrete steps for each kind of verdict."""
+"""What to type next: a few concrete steps for each kind of verdict."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from lowwater.report._words import counted, one_line, plural, sentence, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
+# The first finding explains most; a second one is mended in the same sitting.
+_MOST_MENDED: Final = 2
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
@@ -43,7 +45,9 @@ def _when_memory_ran_out(diagnosis: Diagnosis) -> Iterator[Step]:
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield _mend(diagnosis.findings[0]) if diagnosis.findings else _search(diagnosis)
+    told = [finding for finding in diagnosis.findings if finding.share][:_MOST_MENDED]
+    told = told or [*diagnosis.findings[:1]]
+    yield from map(_mend, told) if told else [_search(diagnosis)]
     yield from _gradient_registry(diagnosis)
     yield Step(
         "After a change, look again (exit code 3 while it leaks):",

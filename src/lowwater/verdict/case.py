@@ -139,8 +139,10 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
         at = float(one.ordinal) if one.unit_id == unit.id else _round_at(case, one.elapsed_s)
         host = case.place == gauges.HOST
         placed = _on_host(case, one, at, last) if host else _on_device(case, at)
-        if placed is not None:
+        # Of two at one boundary, the unit's own was made there; the other was thought back to it.
+        if placed is not None and (placed[0] not in rows or one.unit_id == unit.id):
             rows[placed[0]] = placed[1:]
+        if placed is not None:
             last = at
     ordered = sorted(rows)
     return Collected(

@@ -22,6 +22,7 @@ _MARKS_FOR_A_LINE = 4
 # Two collections close together tell of a moment, not of the run.
 _MARKS_FOR_A_TREND = 3
 _WIDE = 1 / 3
+_STRAIGHT = 0.1
 _BY_CHANCE = 0.05
 
 
@@ -106,7 +107,15 @@ def _is_proven(marks: Series, live: Trend, *, is_large: bool) -> bool:
     """Three marks that climb do so by chance one time in six: then they must climb evenly."""
     if len(marks) >= _MARKS_FOR_A_LINE:
         return is_large or regular(marks)
-    return is_large and regular(marks) and live.slope >= MATERIAL_IN_FEW_ROUNDS
+    is_steep = live.slope >= MATERIAL_IN_FEW_ROUNDS and regular(marks)
+    return is_large and (is_steep or _is_straight(marks))
+
+
+def _is_straight(marks: Series) -> bool:
+    """Whether no mark is far from the line between the first and the last."""
+    rise = float(marks.y[-1] - marks.y[0])
+    line = marks.y[0] + rise * (marks.x - marks.x[0]) / max(marks.span, 1.0)
+    return bool((np.abs(marks.y - line) <= _STRAIGHT * rise).all())
 
 
 def _climbs(marks: Series) -> bool:

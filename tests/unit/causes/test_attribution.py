@@ -231,3 +231,20 @@ def test_whatever_was_seen_shares_never_exceed_the_growth(holders, counted, kind
     assert sum(found.share or 0 for found in findings) <= 1.001
     assert all(len(found.trace) <= 8 for found in findings)
     assert all(found.message.endswith(".") and "``" not in found.message for found in findings)
+
+
+def test_what_comes_with_each_item_gives_it_a_native_side():
+    """The heaviest part of a callback is NumPy's; the model beside it has its memory in C++."""
+    stopper = a_holder(
+        a_module(),
+        a_step(".callbacks", "list"),
+        a_step("[*]", "keras.src.callbacks.callback.Callback"),
+        an_array(".best_weights"),
+        grows=".callbacks",
+        mib=1,
+    )
+    with_model = replace(stopper, brings=(a_model(),))
+
+    assert [one.share for one in find_causes(an_evidence(stopper, mib=4))] == [0.75, 0.25]
+    [finding] = find_causes(an_evidence(with_model, mib=4))
+    assert (finding.code, finding.share) == ("LW103", 1.0)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from lowwater import tallies
@@ -120,3 +122,17 @@ def test_few_shapes_that_come_again_are_innocent():
     shapes = a_tally(tallies.SHAPES, "predict", each=0, start=4, where="serve.py:13")
 
     assert codes(shapes) == ["LW404"]
+
+
+def test_a_shape_now_and_then_is_no_growth():
+    seldom = replace(SHAPES, counts=(1, 1, 2))
+
+    assert codes(seldom, mib=9) == ["LW404"]
+
+
+def test_what_shapes_cannot_have_taken_is_left_to_others():
+    few = a_tally(tallies.SHAPES, "predict", each=1, where="serve.py:13")
+
+    found = find_causes(an_evidence(few, mib=8))
+
+    assert [(one.code, one.share) for one in found] == [("LW404", 0.75), ("LW209", 0.25)]

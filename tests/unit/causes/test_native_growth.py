@@ -12,7 +12,8 @@ def test_growth_that_no_object_explains_is_said_with_its_bytes():
 
     assert finding.code == "LW404"
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object; "
+        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object "
+        "that Lowwater can see; "
         "which part of the loop at this line takes them is not known."
     )
     assert finding.where == "train.py:9"
@@ -56,7 +57,8 @@ def test_line_and_function_that_memray_saw_are_named():
     [finding] = find_causes(evidence)
 
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object. "
+        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object "
+        "that Lowwater can see. "
         "memray watched 4 rounds and saw most of it (95 %) allocated at train.py:22, "
         "in `leak_some`."
     )

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from lowwater import tallies
 from lowwater.causes import find_causes
 from lowwater.testing import a_holder, a_module, a_step, a_tally, an_evidence
@@ -43,3 +45,34 @@ def test_sessions_that_were_closed_are_innocent_though_they_are_kept():
     [finding] = find_causes(an_evidence(a_list_of_sessions(), closed, mib=0.5))
 
     assert finding.code == "LW102"
+
+
+def a_dict_of_versions():
+    """The heaviest part of a version is its graph; its session is beside it."""
+    return a_holder(
+        a_module(),
+        a_step(".versions", "dict"),
+        a_step("[*]", "__main__.Version"),
+        a_step(".graph", "tensorflow.python.framework.ops.Graph"),
+        grows=".versions",
+        items=2,
+        mib=2,
+        added_at="serve.py:36",
+    )
+
+
+def test_graphs_that_are_kept_with_their_open_sessions_are_found():
+    held = a_dict_of_versions()
+    opened = replace(OPENED, counts=held.counts)
+
+    [finding] = find_causes(an_evidence(held, opened))
+
+    assert (finding.code, finding.where, finding.holder) == ("LW204", "jobs.py:15", "versions")
+
+
+def test_graphs_that_are_kept_without_sessions_are_not_sessions():
+    other = replace(OPENED, counts=(1, 1, 1))
+
+    assert [found.code for found in find_causes(an_evidence(a_dict_of_versions(), other))] == [
+        "LW102"
+    ]

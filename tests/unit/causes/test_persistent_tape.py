@@ -1,4 +1,8 @@
+import pytest
+
+from lowwater import tallies
 from lowwater.causes import find_causes
+from lowwater.model import Tally
 from lowwater.testing import a_holder, a_module, a_step, an_evidence
 
 
@@ -32,3 +36,20 @@ def test_list_of_losses_is_no_tape():
     )
 
     assert [found.code for found in find_causes(an_evidence(held))] == ["LW102"]
+
+
+def test_tape_that_is_never_closed_is_found_where_it_is_made():
+    tape = Tally(tallies.TAPES, "GradientTape", (0, 1, 1), "train.py:17")
+
+    [finding] = find_causes(an_evidence(tape, mib=2))
+
+    assert (finding.code, finding.where, finding.share) == ("LW208", "train.py:17", 1.0)
+    assert "recording through all rounds" in finding.message
+    assert "with tf.GradientTape() as tape" in finding.fix
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (0, 1, 0)])
+def test_tape_of_the_present_step_is_innocent(counts):
+    tape = Tally(tallies.TAPES, "GradientTape", counts, "train.py:17")
+
+    assert [found.code for found in find_causes(an_evidence(tape, mib=2))] == ["LW404"]

@@ -54,7 +54,7 @@ def test_object_between_module_and_container_is_unknown_and_suspect():
 
     assert drawn(held, unit="model")[:3] == [
         "module __main__ | needed: a module lives as long as the program",
-        "~.agent Agent | unknown: nothing tells whether it should live on",
+        "~.agent Agent | unknown:",
         "~.memory list, 8 items (+1 per model built) | leaked: grew with every model built",
     ]
 

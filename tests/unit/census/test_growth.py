@@ -46,6 +46,13 @@ GROWS = {
         def round():
             kept.add(bytes(100_000 + len(kept)))
         """,
+    "attributes with made-up names": """
+        class Run: pass
+        kept, made = Run(), []
+        def round():
+            made.append(0)
+            setattr(kept, f"epoch_{len(made)}", bytearray(100_000))
+        """,
     "a counter": """
         from collections import Counter
         kept = Counter()
@@ -228,6 +235,51 @@ def test_variable_that_appears_between_the_only_two_censuses_is_not_accused(a_pr
     program.census()
 
     assert program.holders(censuses=1) == []
+
+
+MADE_UP_VARIABLES = """
+    made = []
+    def round():
+        made.append(0)
+        globals()[f"model_{len(made)}"] = bytearray(100_000)
+    """
+MADE_UP_ATTRIBUTES = """
+    class Run:
+        def log(self, name, value):
+            setattr(self, name, value)
+    run, made = Run(), []
+    def round():
+        made.append(0)
+        run.log(f"epoch_{len(made)}", bytearray(100_000))
+    """
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"), [(MADE_UP_VARIABLES, "", 4), (MADE_UP_ATTRIBUTES, ".run", 3)]
+)
+def test_names_that_are_made_up_are_found_where_that_is_done(a_program, text, name, line):
+    holder = a_program(text).holder(censuses=3)
+
+    assert holder.steps[holder.container].edge == name
+    assert [site.where for site in holder.sites] == [f"train.py:{line}"]
+    assert holder.counts == (3, 6, 9)
+    assert holder.grown_bytes == pytest.approx(600_000, rel=0.1)
+
+
+def test_variables_that_are_numbered_by_hand_are_not_accused(a_program):
+    program = a_program(
+        """
+        rounds = 0
+        x1 = bytearray(200_000)
+        def round():
+            global rounds, x2
+            rounds += 1
+            if rounds == 5:
+                x2 = bytearray(200_000)
+        """
+    )
+
+    assert program.holders() == []
 
 
 def test_two_growing_attributes_of_one_object_are_two_suspects(a_program):

@@ -142,3 +142,22 @@ def test_garbage_that_holds_device_memory_is_no_leak_of_the_device():
     run = a_run(24).holds(gauge, mib=500).swings(gauge, mib=20, every=6).collects([5, 11, 17, 23])
 
     assert verdict_of(run).kind is not Kind.LEAK
+
+
+def test_three_collections_that_climb_unevenly_prove_nothing():
+    """By chance they do so one time in six."""
+    garbage = a_run(14).leaves_garbage(mib=2)
+    uneven = garbage.jumps(mib=5, at=6).jumps(mib=0.5, at=10).collects([4, 8, 12])
+    even = garbage.grows(mib=0.7).collects([4, 8, 12])
+
+    assert verdict_of(uneven).kind is not Kind.LEAK
+    assert verdict_of(even).kind is Kind.LEAK
+
+
+def test_a_collection_of_the_unit_itself_is_not_replaced_by_one_of_another():
+    epochs = a_run(14).grows(mib=2).leaves_garbage(mib=1).collects([4, 8, 12])
+    calls = a_run(13, unit="predict").grows(mib=2).leaves_garbage(mib=1).collects([4, 8, 12])
+
+    leading, _ = judge(together(epochs, calls))
+
+    assert leading.growth_bytes_per_unit == pytest.approx(2 * MIB, rel=0.05)

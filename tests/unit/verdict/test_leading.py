@@ -166,3 +166,11 @@ def test_a_training_loop_that_leaked_is_not_acquitted_by_flat_epochs_after_it():
     leading, _ = judge(together(model, loop.holds("functions", 0), fit))
 
     assert (leading.kind, leading.unit.where) == (Kind.LEAK, "tape.py:8")
+
+
+def test_a_unit_with_as_many_rounds_is_not_coarser():
+    """One `predict` call in each epoch: that its marks are level says nothing about epochs."""
+    leading, by_unit = judge(together(a_run(11, unit="predict"), a_run(13).grows(mib=2)))
+
+    assert kinds(by_unit)[1] is Kind.LEAK
+    assert leading.unit.name == "epoch"

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from lowwater.census._source.additions import Index, Span, Spot
 from lowwater.census._source.reader import read_additions
+from lowwater.census._source.setters import Setter, setters
+from lowwater.model import GrowthSite
 
 # A program this long was generated, and would take seconds to read.
 _LONGEST_BYTES = 4_000_000
@@ -69,6 +71,20 @@ class UserFile:
             calls = (node for node in nodes if isinstance(node, ast.Call))
             return [f"{self.shown}:{call.lineno}" for call in calls if _called(call) == name]
         return []
+
+    def setters(self) -> list[Setter]:
+        """The lines that make up names of attributes or of variables."""
+        names = (b"setattr", b"__dict__", b"vars", b"globals")
+        if not any(name in self.source for name in names) or len(self.source) > _LONGEST_BYTES:
+            return []
+        with contextlib.suppress(Exception):
+            return [*setters(_parsed(_decoded(self.source)))]
+        return []
+
+    def site(self, node: ast.expr | ast.stmt) -> GrowthSite:
+        """A line as a report shows it."""
+        code = _in_one_line(ast.unparse(node))
+        return GrowthSite(f"{self.shown}:{node.lineno}", code[:_WIDEST])
 
     def _text(self, span: Span) -> str:
         text = _decoded(self.source).replace("\r\n", "\n").replace("\r", "\n")
