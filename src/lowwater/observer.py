@@ -63,11 +63,14 @@ class Observer:
         writer: Writer,
         clock: Callable[[], float] = time.perf_counter,
         inquire: Inquiry | None = None,
+        own_clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        """Observe with these probes into this recording."""
+        """Observe with these probes into this recording; `own_clock` tells what that costs."""
         self._probes = probes
         self._writer = writer
         self._clock = clock
+        # On a busy machine a sample waits for its turn: that is not what it costs.
+        self._own_clock = own_clock
         self._began_s = clock()
         self.escalation = Escalation(self._read, writer.append, clock)
         self.escalation.inquire = inquire
@@ -110,7 +113,7 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        experimenting_s = self.escalation.spent_s
+        experimenting_s, began_s = self.escalation.spent_s, self._own_clock()
         try:
             self._last_ordinals[unit_id] = ordinal
             place = Place(unit_id, ordinal, now_s - self._began_s)
@@ -124,7 +127,8 @@ class Observer:
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
             experimenting_s = self.escalation.spent_s - experimenting_s
-            self._paces[unit_id].spend(self._clock() - now_s - experimenting_s)
+            spent_s = self._own_clock() - began_s - experimenting_s
+            self._paces[unit_id].spend(max(0.0, spent_s))
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:

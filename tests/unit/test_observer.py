@@ -50,7 +50,7 @@ def path(tmp_path):
 
 
 def observer(path, clock, *probes):
-    return Observer(probes, Writer(str(path)), clock)
+    return Observer(probes, Writer(str(path)), clock, own_clock=clock)
 
 
 def test_every_boundary_of_a_slow_unit_is_sampled(path, clock):
@@ -290,7 +290,7 @@ class Inquiry:
 
 def rising_run(path, clock, inquiry, rounds=40, mib=1):
     heap = Heap(clock, cost_s=0.0001)
-    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry, own_clock=clock)
     unit = watching.unit_id("epoch")
     for ordinal in range(1, rounds + 1):
         clock.now_s += 1
@@ -332,7 +332,7 @@ def test_what_a_census_leaves_behind_is_not_counted_as_the_programs(path, clock)
         blocks.used += 10_000
         return 300_000, ()
 
-    watching = Observer([heap, blocks], Writer(str(path)), clock, inquiry)
+    watching = Observer([heap, blocks], Writer(str(path)), clock, inquiry, own_clock=clock)
     unit = watching.unit_id("epoch")
     for ordinal in range(1, 41):
         clock.now_s += 1
@@ -393,7 +393,7 @@ def test_a_census_that_fails_is_a_note_and_is_not_tried_again(path, clock, error
 def test_an_interrupt_during_a_census_is_the_programs_and_watching_goes_on(path, clock, error):
     inquiry = Inquiry(clock, fails=error())
     heap = Heap(clock, cost_s=0.0001)
-    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry, own_clock=clock)
     unit, interrupts = watching.unit_id("epoch"), 0
     for ordinal in range(1, 30):
         clock.now_s += 1
@@ -427,7 +427,7 @@ def test_what_cannot_be_written_down_is_a_note_and_is_not_tried_again(path, cloc
 
 def test_the_heartbeat_takes_no_census(path, clock):
     inquiry, heap = Inquiry(clock), Heap(clock)
-    watching = Observer([heap], Writer(str(path)), clock, inquiry)
+    watching = Observer([heap], Writer(str(path)), clock, inquiry, own_clock=clock)
     for second in range(60):
         clock.now_s = second + 0.5
         heap.used += 8 * MIB
