@@ -39,8 +39,12 @@ class Escalation:
     @property
     def spent_s(self) -> float:
         """What all experiments have cost."""
+        return self.collecting_s + self._looking_s
+
+    @property
+    def _looking_s(self) -> float:
         tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
-        return self.collecting_s + self.census_s + tracing_s
+        return self.census_s + tracing_s
 
     def read(self) -> dict[str, int]:
         """The gauges now, with what is our own in them."""
@@ -59,8 +63,11 @@ class Escalation:
     ) -> None:
         """Collect if the rise deserves it, and take a census if that did not explain it."""
         unit_id, ordinal, elapsed_s = place
+        # The program stands still while we look: then nothing gets later.
+        elapsed_s -= self._looking_s
         if not self._suspicion.wants_collection(unit_id, level_bytes, elapsed_s, at_end=at_end):
             return
+        place = place._replace(elapsed_s=elapsed_s)
         gauges = self._collect(place, level_bytes)
         held = in_use_bytes(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
@@ -92,7 +99,7 @@ class Escalation:
         else:
             at_us = self._elapsed_us(start_s)
             self._write(Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes))
-        self._suspicion.collected(place.unit_id, after_bytes, start_s - self._began_s, took_s)
+        self._suspicion.collected(place.unit_id, after_bytes, place.elapsed_s, took_s)
         self.collections += 1
         self.collecting_s += took_s
         return gauges
@@ -136,8 +143,7 @@ class Escalation:
             None if known is None else known - python_bytes(gauges),
         )
         self.censuses += 1
-        at_s = start_s - self._began_s
-        self._suspicion.census_taken(place.unit_id, place.ordinal, held_bytes, at_s)
+        self._suspicion.census_taken(place.unit_id, place.ordinal, held_bytes, place.elapsed_s)
         for record in (taken, *found):
             self._write(record)
         if tracer is not None:

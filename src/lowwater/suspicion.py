@@ -38,8 +38,10 @@ COLLECTING_SHARE_LATER = 0.05
 MOST_CENSUSES = 5
 # … the second time soon, for one alone tells nothing, …
 LEAST_ROUNDS_BETWEEN = 3
-# … and then each time this much later, by time, than the one before.
+# … and then each time this much later than the one before, by time, and with twice the growth. At
+# the end of a loop the time does not matter.
 CENSUS_SPREAD = 1.5
+GROWTH_SPREAD = 2.0
 # A census is taken where the last one was, unless so many chances were elsewhere.
 MOST_PASSED_ELSEWHERE = 3
 
@@ -119,6 +121,7 @@ class Suspicion:
         self._collected_bytes = 0
         self._collections = 0
         self._censuses = 0
+        self._first_held_bytes = 0
         self._last_census: _LastCensus | None = None
         self._passed_elsewhere = 0
 
@@ -178,10 +181,15 @@ class Suspicion:
             rounds = ordinal - last.ordinal if unit_id == last.unit_id else LEAST_ROUNDS_BETWEEN
             return at_end or rounds >= LEAST_ROUNDS_BETWEEN
         first_s = self._first_s or 0.0
-        return elapsed_s - first_s >= (last.elapsed_s - first_s) * CENSUS_SPREAD
+        is_later = elapsed_s - first_s >= (last.elapsed_s - first_s) * CENSUS_SPREAD
+        seen_bytes = last.held_bytes - self._first_held_bytes
+        has_grown = held_bytes - self._first_held_bytes >= GROWTH_SPREAD * seen_bytes
+        return has_grown and (is_later or at_end)
 
     def census_taken(self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float) -> None:
         """Take note of a census."""
+        if not self._censuses:
+            self._first_held_bytes = held_bytes
         self._censuses += 1
         self._passed_elsewhere = 0
         self._last_census = _LastCensus(unit_id, ordinal, elapsed_s, held_bytes)

@@ -244,7 +244,7 @@ def table_row(  # noqa: PLR0913 - the columns of a table
         table_row("unless that is the last chance", True, unit=1, end=True),
         table_row("the third not before its time", False, taken=2, after_s=30.0),
         table_row("the third in its time", True, taken=2, after_s=40.0),
-        table_row("the third at the end not before its time", False, taken=2, end=True),
+        table_row("the third at the end at any time", True, taken=2, end=True),
         table_row("the third not at another place", False, taken=2, unit=1, after_s=900.0),
         table_row("the fifth", True, taken=4, after_s=900.0),
         table_row("no sixth", False, taken=5, after_s=9000.0, end=True),
@@ -287,3 +287,14 @@ def test_the_end_of_a_loop_is_collected_for_the_second_census(suspicion):
     suspicion.census_taken(0, 9, 240 * MIB, 70.01)
     suspicion.collected(0, 240 * MIB, 70.01, took_s=0.1)
     assert not suspicion.wants_collection(0, 250 * MIB, 70.02, at_end=True)
+
+
+def test_a_census_with_less_than_twice_the_growth_would_tell_nothing_new(suspicion):
+    suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+    suspicion.census_taken(0, 12, 238 * MIB, 80.0)
+
+    assert not suspicion.wants_census(0, 40, 247 * MIB, 900.0)
+    assert not suspicion.wants_census(0, 40, 247 * MIB, 900.0, at_end=True)
+    assert suspicion.wants_census(0, 40, 248 * MIB, 900.0)
+    assert suspicion.wants_census(0, 14, 248 * MIB, 81.0, at_end=True)
+    assert not suspicion.wants_census(0, 14, 248 * MIB, 81.0)

@@ -7,6 +7,8 @@ from lowwater.units import format_bytes
 
 # Sizes of Python objects are good to a few percent: less than this may be the error of our sum.
 _LEAST_SHARE = 0.2
+# Between two censuses that are close together, malloc alone may take this much.
+_LEAST_BYTES = 1 << 20
 # A site with less of the unexplained growth does not explain it.
 _LEAST_OF_SITE = 0.25
 _MOST = 0.5
@@ -50,7 +52,7 @@ class NativeGrowth(Cause):
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
         """A good part of the growth that nothing else explains."""
-        if rest_bytes < _LEAST_SHARE * evidence.growth_bytes:
+        if rest_bytes < max(_LEAST_BYTES, _LEAST_SHARE * evidence.growth_bytes):
             return None
         growth = format_bytes(evidence.growth_bytes)
         told = (

@@ -108,7 +108,8 @@ def _is_proven(marks: Series, live: Trend, *, is_large: bool) -> bool:
     if len(marks) >= _MARKS_FOR_A_LINE:
         return is_large or regular(marks)
     is_steep = live.slope >= MATERIAL_IN_FEW_ROUNDS and regular(marks)
-    return is_large and (is_steep or _is_straight(marks))
+    is_straight = len(marks) >= _MARKS_FOR_A_TREND and _is_straight(marks)
+    return is_large and (is_steep or is_straight)
 
 
 def _is_straight(marks: Series) -> bool:
