@@ -49,7 +49,7 @@ class Agent:
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
         self._datasets = lifecycles.Lives(self._calls, about=lifecycles.about_dataset)
         lives = {MODELS: self._models, SESSIONS: self._sessions, DATASETS: self._datasets}
-        self.inquest = Inquest(self._files, self._calls, lives)
+        self.inquest = Inquest(self._files, self._calls, lives, observer.note)
         observer.escalation.inquire = self.inquest
 
     @property

@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lowwater.census.tallies import Tallies
 
 _OPTIMIZER = "optimizer"
+_INCOMPLETE = "not all objects could be looked at: a cause may lie among the others"
 
 
 class UserFile(NamedTuple):
@@ -35,6 +36,7 @@ class Inquest:
     files: dict[str, UserFile]
     calls: Calls
     lives: Mapping[str, Lives]
+    note: Callable[[str], None] = lambda _: None
     _taker: "CensusTaker | None" = None
     _tallies: "Tallies | None" = None
     _sources: "Sources | None" = None
@@ -47,6 +49,8 @@ class Inquest:
         seen = taker.take(
             in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants
         )
+        if not seen.is_complete:
+            self.note(_INCOMPLETE)
         weighed = Weighed(seen.objects_bytes, seen.large_bytes)
         return seen.objects, (weighed, Held([*seen.holders]), Tallied(counted.rows()))
 

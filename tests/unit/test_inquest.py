@@ -49,6 +49,16 @@ def tally(records, kind):
     return [row for row in told(records, Tallied).tallies if row.kind == kind]
 
 
+def test_that_not_all_objects_were_looked_at_is_told(inquest, monkeypatch):
+    notes = []
+    inquest.note = notes.append
+    monkeypatch.setattr("lowwater.census.walk._MOST_OBJECTS", 1000)
+    inquest(MIB)
+
+    assert len(notes) == 1
+    assert "not all objects" in notes[0]
+
+
 def test_objects_are_counted_and_holders_told(inquest, program):
     for level in range(3):
         for _ in range(3):
