@@ -76,6 +76,7 @@ class Rise:
         self._lows = _Lows()
         self._warm_up = WARM_UP
         self.first_bytes: int | None = None
+        self.has_risen = False
         self.is_suspected = False
 
     def add(self, in_use_bytes: int) -> bool:
@@ -85,8 +86,9 @@ class Rise:
             return self.is_suspected
         self._marks.append(in_use_bytes)
         self.first_bytes = self.first_bytes or in_use_bytes
-        lows_rise = self._lows.add(in_use_bytes)
-        return self.is_suspected or lows_rise or self._marks_rise()
+        rises = self._lows.add(in_use_bytes) or self._marks_rise()
+        self.has_risen |= rises
+        return self.is_suspected or rises
 
     def risen(self, in_use_bytes: int) -> int:
         """How much the unit has risen since its warm-up."""
@@ -136,9 +138,10 @@ class Suspicion:
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
         next_s = self._next_at_end_s if at_end else self._next_s
-        is_last_chance = at_end and self._is_untested(rise, in_use_bytes)
+        # The end comes right after the last round: no rise between these two.
+        is_last_chance = at_end and rise.has_risen and self._is_untested(rise, in_use_bytes)
         self._latest_bytes = in_use_bytes
-        return is_rising and is_news and (elapsed_s >= next_s or is_last_chance)
+        return is_news and (is_last_chance or (is_rising and elapsed_s >= next_s))
 
     def _is_untested(self, rise: Rise, in_use_bytes: int) -> bool:
         """Whether no collection was tried at such a level: at an end there may be no other chance.

@@ -25,4 +25,4 @@ model = keras.Sequential(
     [keras.Input((SIZE, SIZE, 3)), layers.GlobalAveragePooling2D(), layers.Dense(1)]
 )
 model.compile("sgd", "mse")
-model.fit(training_data(8), steps_per_epoch=STEPS, epochs=14, verbose=0)
+model.fit(training_data(8), steps_per_epoch=STEPS, epochs=28, verbose=0)

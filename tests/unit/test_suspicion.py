@@ -140,6 +140,17 @@ def test_a_rise_after_the_last_collection_is_tested_at_its_end():
     assert suspicion.wants_collection(1, 222 * MIB, 0.031, at_end=True)
 
 
+def test_the_end_is_right_after_the_last_round_and_shows_no_rise_of_its_own():
+    suspicion = Suspicion()
+    for ordinal in range(6):
+        suspicion.wants_collection(0, 200 * MIB + MIB * ordinal, 0.01 * ordinal)
+    suspicion.collected(0, 205 * MIB, 0.05, took_s=0.15)
+    for ordinal in range(20):
+        assert not suspicion.wants_collection(1, 206 * MIB + MIB * ordinal, 0.06 + 0.01 * ordinal)
+
+    assert suspicion.wants_collection(1, 225 * MIB, 0.27, at_end=True)
+
+
 def test_a_very_long_rise_is_collected_a_few_dozen_times():
     assert len(collections_in([200 * MIB + MIB * i for i in range(100_000)])) < 50
 

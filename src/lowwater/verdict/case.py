@@ -23,6 +23,9 @@ _WARMUPS = ((8, 2), (5, 1))
 # A stretch of clock samples must be this long to hope that its lowest one met a low point.
 _CLOCK_STRETCHES = 16
 
+_NONE = np.zeros(0)
+_NOTHING = Series(_NONE, _NONE)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected:
@@ -31,10 +34,12 @@ class Collected:
     x: Floats
     before: Floats
     after: Floats
+    # The same as they were measured, also in the midst of a round, where more may be live.
+    measured: Series = _NOTHING
 
     @property
     def marks(self) -> Series:
-        """Bytes that were still in use after each collection."""
+        """Bytes that were still in use after each collection, at the boundaries."""
         return Series(self.x, self.after)
 
     @property
@@ -43,7 +48,6 @@ class Collected:
         return self.before - self.after
 
 
-_NONE = np.zeros(0)
 _NOT_COLLECTED = Collected(_NONE, _NONE, _NONE)
 
 
@@ -134,6 +138,7 @@ def _lowest_of_stretches(series: Series, most: int) -> Series:
 def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
     """The collections at this unit's rounds, each with the bytes before and after it."""
     rows: dict[float, tuple[float, float]] = {}
+    measured: dict[float, float] = {}
     last = 0.0
     for one in timeline.collections if len(case.marks) and not case.is_resident else ():
         at = float(one.ordinal) if one.unit_id == unit.id else _round_at(case, one.elapsed_s)
@@ -144,11 +149,16 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
             rows[placed[0]] = placed[1:]
         if placed is not None:
             last = at
+            measured[at] = float(one.after_bytes)
     ordered = sorted(rows)
     return Collected(
         np.array(ordered, dtype=np.float64),
         np.array([rows[at][0] for at in ordered], dtype=np.float64),
         np.array([rows[at][1] for at in ordered], dtype=np.float64),
+        Series(
+            np.array(sorted(measured), dtype=np.float64),
+            np.array([measured[at] for at in sorted(measured)], dtype=np.float64),
+        ),
     )
 
 
@@ -198,4 +208,5 @@ def _later(collected: Collected, case: Case) -> Collected:
     """Only the collections after warm-up: before it everything is new."""
     first = case.marks.x[case.warmup - 1] if case.warmup else 0.0
     keep = collected.x > first
-    return Collected(collected.x[keep], collected.before[keep], collected.after[keep])
+    measured = collected.measured.since(first) if case.place == gauges.HOST else _NOTHING
+    return Collected(collected.x[keep], collected.before[keep], collected.after[keep], measured)

@@ -23,6 +23,7 @@ _MARKS_FOR_A_LINE = 4
 _MARKS_FOR_A_TREND = 3
 _WIDE = 1 / 3
 _STRAIGHT = 0.1
+_CERTAIN = 0.5
 _BY_CHANCE = 0.05
 
 
@@ -59,7 +60,11 @@ def ask_collections(case: Case) -> Testimony:
     if len(found.x) == 1:
         return Testimony(_one_alone(case, freed, rise), None, round(freed), total)
     live = trend(found.marks)
-    return Testimony(_several(case, live), live, round(freed), total)
+    says = _several(case, live)
+    if says is Says.UNSURE and _is_line(found.measured, case):
+        # As measured they are on one line, so what is live in the midst of a round is always alike.
+        return Testimony(Says.BOTH, trend(found.measured), round(freed), total)
+    return Testimony(says, live, round(freed), total)
 
 
 def without_garbage(case: Case) -> Series:
@@ -110,6 +115,14 @@ def _is_proven(marks: Series, live: Trend, *, is_large: bool) -> bool:
     is_steep = live.slope >= MATERIAL_IN_FEW_ROUNDS and regular(marks)
     is_straight = len(marks) >= _MARKS_FOR_A_TREND and _is_straight(marks)
     return is_large and (is_steep or is_straight)
+
+
+def _is_line(measured: Series, case: Case) -> bool:
+    if len(measured) < _MARKS_FOR_A_LINE or not _climbs(measured) or not regular(measured):
+        return False
+    live = trend(measured)
+    is_certain = live.low >= _CERTAIN * live.slope
+    return is_certain and is_worth_a_word(live.slope, case.steady.span) and _goes_on(case, live)
 
 
 def _is_straight(marks: Series) -> bool:

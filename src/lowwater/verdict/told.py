@@ -15,6 +15,7 @@ from lowwater.verdict.trend import Trend, trend
 
 # "Rose in 10 of 10 epochs" convinces; "in 33 of 58" does not, though the slope may be certain.
 _NEARLY_ALL = 0.8
+_COLLECTIONS_FOR_A_RATE = 4
 
 
 def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
@@ -53,9 +54,13 @@ def sawtooth(case: Case, lows: Series) -> Verdict:
 
 def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Verdict:
     """The rise is garbage, as an experiment showed."""
+    left = "does not grow"
+    if live is not None and live.low > 0 and len(case.collected.x) >= _COLLECTIONS_FOR_A_RATE:
+        rate = f"{format_bytes(live.slope)} per {words.one(case.unit)}"
+        left = f"grows by {rate}: too little to matter"
     because = (
         f"{_subject(case)} waits for the garbage collector: a collection gave back "
-        f"{format_bytes(freed_bytes)}, and what it leaves behind does not grow"
+        f"{format_bytes(freed_bytes)}, and what it leaves behind {left}"
     )
     return build(case, Kind.SAWTOOTH, because, live)
 

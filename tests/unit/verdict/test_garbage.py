@@ -161,3 +161,18 @@ def test_a_collection_of_the_unit_itself_is_not_replaced_by_one_of_another():
     leading, _ = judge(together(epochs, calls))
 
     assert leading.growth_bytes_per_unit == pytest.approx(2 * MIB, rel=0.05)
+
+
+def test_collections_of_another_unit_count_as_measured_where_they_are_on_one_line():
+    """At the boundaries of the loop there is noise; at the calls, when they ran, there is none."""
+    loop = a_run(14, unit="iteration").grows(mib=0.65).leaves_garbage(mib=1.2).noise(mib=2, seed=5)
+    calls = a_run(112, unit="predict").grows(mib=0.65 / 8).leaves_garbage(mib=0.15)
+    both = together(loop.collects([3, 5, 7, 9, 11]), calls.collects([28, 44, 60, 76, 92]))
+    by_calls = tuple(one for one in both.collections if one.unit_id == 2)
+
+    leading, by_unit = judge(replace(both, collections=by_calls))
+
+    assert leading.kind is Kind.LEAK
+    assert leading.unit.name == "iteration"
+    assert leading.growth_bytes_per_unit == pytest.approx(0.65 * MIB, rel=0.1)
+    assert "grows by 83.2 KiB per predict call: too little to matter" in by_unit[1].because
