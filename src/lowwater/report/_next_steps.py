@@ -6,7 +6,7 @@ from typing import Final
 
 from lowwater.gauges import GRADIENTS, HOST
 from lowwater.model import Diagnosis, Finding, Kind
-from lowwater.report._words import counted, one_line, plural, sentence, unit_of
+from lowwater.report._words import counted, one_line, plural, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
@@ -62,7 +62,7 @@ def _mend(finding: Finding) -> Step:
         task = f"Mend {finding.where} ({finding.code})"
     else:
         task = f"Mend {finding.code}"
-    return Step(f"{one_line(task)}. {sentence(finding.fix)}")
+    return Step(f"{one_line(task)}: its fix stands above.")
 
 
 def _search(diagnosis: Diagnosis) -> Step:

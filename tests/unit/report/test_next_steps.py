@@ -19,12 +19,15 @@ def steps_of(diagnosis: Diagnosis, *findings: Finding) -> list[str]:
 @pytest.mark.parametrize(
     ("finding", "step"),
     [
-        (FINDING, "Mend train.py:3 (LW102). Empty it."),
-        (replace(FINDING, where=None), "Mend LW102. Empty it."),
-        (replace(FINDING, library="keras"), "Work around LW102, a leak of keras. Empty it."),
+        (FINDING, "Mend train.py:3 (LW102): its fix stands above."),
+        (replace(FINDING, where=None), "Mend LW102: its fix stands above."),
+        (
+            replace(FINDING, library="keras"),
+            "Work around LW102, a leak of keras: its fix stands above.",
+        ),
     ],
 )
-def test_first_step_is_the_fix_of_the_first_finding(
+def test_first_step_points_to_the_fix_of_the_first_finding(
     told: Told, finding: Finding, step: str
 ) -> None:
     other = replace(FINDING, code="LW107", fix="something else")
@@ -32,6 +35,15 @@ def test_first_step_is_the_fix_of_the_first_finding(
     assert steps_of(told("leak"), finding, other) == [
         step,
         "After a change, look again (exit code 3 while it leaks):",
+    ]
+
+
+def test_second_finding_with_a_share_is_a_step_too(told: Told) -> None:
+    first, second = replace(FINDING, share=0.6), replace(FINDING, code="LW107", share=0.3)
+
+    assert steps_of(told("leak"), first, second, replace(second, code="LW101"))[:2] == [
+        "Mend train.py:3 (LW102): its fix stands above.",
+        "Mend train.py:3 (LW107): its fix stands above.",
     ]
 
 
