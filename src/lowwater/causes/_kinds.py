@@ -14,6 +14,7 @@ _PLAIN = frozenset({"list", "dict", "tuple", "set", "frozenset", "deque", "colle
     "collections.OrderedDict",
     "mappingproxy",
     "cell",
+    "_contextvars.ContextVar",
 }
 _FUNCTIONS = frozenset(
     {"function", "method", "builtin_function_or_method", "functools.partial", "partial"}

@@ -2,10 +2,16 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import below, is_programs, line_of, name_of
-from lowwater.model import Evidence, Holder
+from lowwater.causes._paths import above, below, function_name, is_programs, line_of, name_of
+from lowwater.model import Evidence, Holder, Step
 
 _REFERS = ("closure ", "default ", "argument")
+# A function that a library was given is found so many steps below its container.
+_NEAR = 3
+_GIVEN_FIX = (
+    "Give away a function that does not refer to the object: a static method, or a module's "
+    "function with just what it needs as arguments; or take it back when done."
+)
 
 
 class ClosureCapture(Cause):
@@ -37,11 +43,15 @@ class ClosureCapture(Cause):
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """The new items are functions, or the container itself belongs to a function."""
+        if _is_given_away(holder):
+            return True
         return is_programs(holder) and (_has_functions(holder) or _is_in_function(holder))
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """Which functions keep what; or which default argument grows."""
         name, where = name_of(holder), line_of(holder)
+        if _is_given_away(holder):
+            return _given_away(holder, evidence)
         grows = _words.grows(holder, evidence)
         if _has_functions(holder):
             pace = _words.rate(holder.counts, "function", "functions", evidence)
@@ -52,6 +62,32 @@ class ClosureCapture(Cause):
             return Account(f"The default argument `{name}` {grows}.", where, name, fix)
         fix = "Give the function what it needs as an argument, or empty the container when done."
         return Account(f"`{name}`, which a closure keeps, {grows}.", where, name, fix)
+
+
+def _is_given_away(holder: Holder) -> bool:
+    """Functions of the program that Python itself keeps, to call them later.
+
+    What frameworks keep is told by causes of their own.
+    """
+    if holder.is_users or any(map(_is_frameworks, above(holder))):
+        return False
+    return any(_kinds.is_function(step) and step.where for step in below(holder)[:_NEAR])
+
+
+def _is_frameworks(step: Step) -> bool:
+    is_module = _kinds.is_module(step) and step.about.partition(".")[0] in _kinds.LIBRARIES
+    return is_module or _kinds.library_of(step) is not None
+
+
+def _given_away(holder: Holder, evidence: Evidence) -> Account:
+    given = next(step for step in below(holder) if _kinds.is_function(step) and step.where)
+    name = function_name(given)
+    pace = _words.rate(holder.counts, "time", "times", evidence).replace("one time", "once", 1)
+    message = (
+        f"`{name}` is given away to be called later, {pace}, "
+        f"and each time it keeps {_kept(holder)}."
+    )
+    return Account(message, line_of(holder), name, _GIVEN_FIX)
 
 
 def _has_functions(holder: Holder) -> bool:

@@ -5,6 +5,7 @@ import gc
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import partial
 from types import (
     AsyncGeneratorType,
@@ -21,7 +22,7 @@ from types import (
 from typing import Any
 
 from lowwater.census.kinds import bases_of, class_attributes, derives
-from lowwater.census.references import thread_locals, unwrapped
+from lowwater.census.references import context_values, thread_locals, unwrapped
 from lowwater.census.roots import namespace, variables_of
 
 # A dictionary with more entries is data, and its keys say nothing.
@@ -59,10 +60,11 @@ def attributes(thing: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """The attributes of an instance, read past any `__getattr__` or property of its class."""
     for base in bases_of(type(thing)):
         for name, part in [*class_attributes(base).items()]:
-            if type(part) is GetSetDescriptorType and part.__name__ == "__dict__":
+            is_slot = type(part) is MemberDescriptorType
+            if (is_slot or type(part) is GetSetDescriptorType) and part.__name__ == "__dict__":
                 own = part.__get__(thing)
                 yield from ((key, value) for key, value in [*own.items()] if is_name(key))
-            elif type(part) is MemberDescriptorType:
+            elif is_slot:
                 with contextlib.suppress(AttributeError):  # a slot that is empty
                     yield name, part.__get__(thing)
 
@@ -112,6 +114,10 @@ def _parts_of_traceback(entry: TracebackType) -> Iterator[tuple[str, Any]]:
 def _parts_of_local(local: threading.local) -> Iterator[tuple[str, Any]]:
     kept = (pair for names in thread_locals([local]) for pair in [*names.items()])
     return ((f".{name}", part) for name, part in kept if is_name(name))
+
+
+def _parts_of_context_variable(variable: ContextVar[Any]) -> Iterator[tuple[str, Any]]:
+    return ((".get()", part) for part in context_values([variable]))
 
 
 def _parts_of_method(method: MethodType) -> Iterator[tuple[str, Any]]:
@@ -170,6 +176,7 @@ _PARTS: tuple[tuple[type, Callable[[Any], Iterator[tuple[str, Any]]]], ...] = (
     (FunctionType, _parts_of_function),
     (MethodType, _parts_of_method),
     (threading.local, _parts_of_local),
+    (ContextVar, _parts_of_context_variable),
     (partial, _parts_of_partial),
     (BaseException, _parts_of_exception),
     (dict, _parts_of_dict),

@@ -71,6 +71,11 @@ class Sources:
         lines = [line for file in self._files.values() for line in file.calls_of(name)]
         return lines[0] if len(lines) == 1 else None
 
+    def handed_over(self, name: str) -> tuple[GrowthSite, ...]:
+        """The lines that give the function of this name away."""
+        found = (site for file in self._files.values() for site in file.calls_with(name))
+        return tuple(islice(_once_each(found), _MOST_SITES))
+
     def class_line(self, filename: str, qualname: str) -> str | None:
         """Where a class is defined; None if it is not in the text."""
         scope = Names(self._files).scope(filename, qualname)

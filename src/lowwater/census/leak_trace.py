@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
@@ -24,6 +24,9 @@ _DEEPEST_BELOW = 10
 # What of a framework comes with an item is told for so many classes.
 _FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow"})
 _MOST_BROUGHT = 6
+# A function that a library was given is found so many steps below its container.
+_NEAR = 3
+_FUNCTIONS = (FunctionType, MethodType)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
@@ -56,7 +59,7 @@ class Tracer:
             counts=suspect.counts,
             sizes_bytes=suspect.sizes_bytes,
             grown_bytes=suspect.grown_bytes,
-            sites=(suspect.has_generated_names and self._setters(container)) or self._sites(above),
+            sites=self._sites(suspect, above, below),
             is_users=suspect.node.is_users,
             is_shared=suspect.is_shared,
             brings=tuple(self._brought(suspect)),
@@ -84,9 +87,9 @@ class Tracer:
 
     def _container(self, node: Node) -> Any:  # noqa: ANN401
         """Of several containers on one path, the one that grew most since the last census."""
-        if not node.fan_out:
-            return node.objects[0]
         known, sizes = self.latest.lengths, Sizes()
+        if not node.fan_out:
+            return max(node.objects, key=sizes.of(node.kind))
 
         def gain(container: Any) -> tuple[int, int]:  # noqa: ANN401
             more = len(container) - known.get(id(container), 0)
@@ -160,8 +163,25 @@ class Tracer:
             return items[::-1]
         return items[::-1] + [part for parts in self.references.of(kind, [thing]) for part in parts]
 
-    def _sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
+    def _sites(
+        self, suspect: Suspect, above: Sequence[Link], below: Sequence[Link]
+    ) -> tuple[GrowthSite, ...]:
         """The lines that add to the container, found by the names that lead to it."""
+        if suspect.has_generated_names and (found := self._setters(above[-1].thing)):
+            return found
+        sites = self._adding_sites(above)
+        if sites or suspect.node.is_users or any(_is_frameworks(link.thing) for link in above):
+            return sites
+        return self._giving_sites(below)
+
+    def _giving_sites(self, below: Sequence[Link]) -> tuple[GrowthSite, ...]:
+        """Where Python itself keeps functions of the program: the lines that give them to it."""
+        functions = (link.thing for link in below[:_NEAR] if is_a(link.thing, *_FUNCTIONS))
+        codes = map(code_of, functions)
+        own = (code for code in codes if code and self.sources.is_users(code.co_filename))
+        return next((self.sources.handed_over(code.co_name) for code in own), ())
+
+    def _adding_sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
         depth, key = 0, None
         for parent, link in [*pairwise(above)][::-1]:
             place, filename = self._place(parent.thing, link.edge, depth)
@@ -202,6 +222,12 @@ class Tracer:
 
 def _library(kind: type) -> str:
     return (module_of(kind) or "").partition(".")[0]
+
+
+def _is_frameworks(thing: Any) -> bool:  # noqa: ANN401
+    if type(thing) is ModuleType:
+        return str(namespace(thing).get("__name__")).partition(".")[0] in _FRAMEWORKS
+    return _library(thing if derives(type(thing), type) else type(thing)) in _FRAMEWORKS
 
 
 def _own_code(parent: Any) -> CodeType | None:  # noqa: ANN401

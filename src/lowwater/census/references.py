@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar, copy_context
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -96,6 +97,8 @@ class References:
         if derives(kind, dict):
             # The collector is not told of keys that are strings: they cannot be part of a cycle.
             yield from ([*dict.keys(one)] for one in objects if dict.__len__(one) >= _MANY_KEYS)
+        elif kind is ContextVar:
+            yield [*context_values(objects)]
         elif derives(kind, self._array_type):
             yield [*_hidden_in_arrays(objects)]
 
@@ -159,6 +162,12 @@ def thread_locals(things: Iterable[Any]) -> Iterator[dict[Any, Any]]:
         kept = [part for part in gc.get_referents(local) if type(part) is dict]
         yield from kept
         yield from (names for by_thread in kept for names in _dicts_in(by_thread))
+
+
+def context_values(variables: Iterable[Any]) -> Iterator[Any]:
+    """What such variables have in this thread; they themselves do not refer to it."""
+    context = copy_context()
+    yield from (context[variable] for variable in variables if variable in context)
 
 
 def _dicts_in(parts: dict[Any, Any]) -> list[dict[Any, Any]]:

@@ -95,3 +95,36 @@ def test_attribute_of_a_function_is_a_container():
     [finding] = find_causes(an_evidence(held))
 
     assert (finding.code, finding.holder) == ("LW102", "step.seen")
+
+
+def a_method_in(*above, given_at=None):
+    return a_holder(
+        *above,
+        a_step(".registry", "dict"),
+        a_step("[*]", "weakref.finalize._Info"),
+        a_step(".func", "method", about="Shard.cleanup", where="train.py:19"),
+        a_step(".__self__", "__main__.Shard", where="train.py:12"),
+        an_array(".rows"),
+        grows=".registry",
+        added_at=given_at,
+        is_users=False,
+    )
+
+
+def test_methods_that_python_keeps_are_found():
+    held = a_method_in(a_module("weakref"), given_at="train.py:17")
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert (finding.code, finding.where) == ("LW104", "train.py:17")
+    assert finding.holder == "Shard.cleanup"
+    assert finding.message == (
+        "`Shard.cleanup` is given away to be called later, once every epoch, "
+        "and each time it keeps a float32 array (4096, 256)."
+    )
+
+
+def test_methods_that_a_framework_keeps_have_causes_of_their_own():
+    held = a_method_in(a_module("tensorflow.python.framework.ops"))
+
+    assert "LW104" not in [found.code for found in find_causes(an_evidence(held))]

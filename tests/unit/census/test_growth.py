@@ -237,6 +237,63 @@ def test_variable_that_appears_between_the_only_two_censuses_is_not_accused(a_pr
     assert program.holders(censuses=1) == []
 
 
+GIVEN_AWAY = """
+    import weakref
+    class Shard:
+        def __init__(self):
+            self.rows = bytearray(100_000)
+            weakref.finalize(self, self.cleanup)
+        def cleanup(self):
+            pass
+    def round():
+        Shard()
+    """
+
+
+def test_methods_that_python_keeps_are_found_where_they_are_given_away(a_program_among_all):
+    program = a_program_among_all(GIVEN_AWAY)
+    for _ in range(3):
+        for _ in range(3):
+            program.module.round()
+        seen = program.census()
+    [holder] = [one for one in seen.holders if any("cleanup" in s.about for s in one.steps)]
+
+    assert not holder.is_users
+    assert [site.where for site in holder.sites] == ["train.py:5"]
+
+
+NAMED_VALUES = {
+    "context variable": (
+        """
+        import contextvars
+        kept = contextvars.ContextVar("kept", default=())
+        def round():
+            kept.set(kept.get() + (bytearray(100_000),))
+        """,
+        ".get()",
+        4,
+    ),
+    "namespace": (
+        """
+        import types
+        kept = types.SimpleNamespace(index={"lobby": {}})
+        def round():
+            kept.index["lobby"][len(kept.index["lobby"])] = bytearray(100_000)
+        """,
+        "['lobby']",
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "edge", "line"), NAMED_VALUES.values(), ids=NAMED_VALUES)
+def test_values_of_objects_of_the_standard_library_are_followed(a_program, text, edge, line):
+    holder = a_program(text).holder()
+
+    assert holder.steps[holder.container].edge == edge
+    assert [site.where for site in holder.sites] == [f"train.py:{line}"]
+
+
 MADE_UP_VARIABLES = """
     made = []
     def round():

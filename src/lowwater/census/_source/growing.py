@@ -6,7 +6,7 @@ from lowwater.census._source.scopes import Chain, chain_of
 
 ADDING_METHODS = frozenset(
     "__iadd__ __ior__ __setitem__ add append appendleft enqueue extend extendleft insert push put "
-    "put_nowait setdefault update write writelines".split()
+    "put_nowait set setdefault update write writelines".split()
 )
 # These add to their first argument.
 ADDING_FUNCTIONS = frozenset(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from lowwater.census._source.additions import Index, Span, Spot
 from lowwater.census._source.reader import read_additions
 from lowwater.census._source.setters import Setter, setters
+from lowwater.census._source.unpacking import arguments_of
 from lowwater.model import GrowthSite
 
 # A program this long was generated, and would take seconds to read.
@@ -64,12 +65,24 @@ class UserFile:
 
     def calls_of(self, name: str) -> list[str]:
         """The lines that call what has this name, be it a variable or an attribute."""
+        calls = self._calls(name)
+        return [f"{self.shown}:{call.lineno}" for call in calls if _name(call.func) == name]
+
+    def calls_with(self, name: str) -> list[GrowthSite]:
+        """The lines that hand over what has this name: `register(self.name)`."""
+        calls = self._calls(name)
+        return [
+            self.site(call)
+            for call in calls
+            if any(_name(given) == name for _, given in arguments_of(call))
+        ]
+
+    def _calls(self, name: str) -> list[ast.Call]:
         if name.encode() not in self.source or len(self.source) > _LONGEST_BYTES:
             return []
         with contextlib.suppress(Exception):
             nodes = ast.walk(_parsed(_decoded(self.source)))
-            calls = (node for node in nodes if isinstance(node, ast.Call))
-            return [f"{self.shown}:{call.lineno}" for call in calls if _called(call) == name]
+            return [node for node in nodes if isinstance(node, ast.Call)]
         return []
 
     def setters(self) -> list[Setter]:
@@ -106,8 +119,8 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def _called(call: ast.Call) -> str | None:
-    match call.func:
+def _name(expression: ast.expr) -> str | None:
+    match expression:
         case ast.Name(name) | ast.Attribute(attr=name):
             return name
     return None
