@@ -70,6 +70,35 @@ class Note:
     text: str
 
 
+class MendState(StrEnum):
+    """What became of a repair."""
+
+    APPLIED = "applied"
+    WAITING = "waiting"
+    REFUSED = "refused"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """One repair of a library: which leak it is for, what became of it, and why."""
+
+    code: str
+    name: str
+    library: str
+    state: MendState
+    because: str
+
+    def __str__(self) -> str:
+        heads = {
+            MendState.APPLIED: "Mended",
+            MendState.WAITING: "Waiting",
+            MendState.REFUSED: "Not mended",
+            MendState.UNDONE: "Undone",
+        }
+        return f"{heads[self.state]}: {self.code} {self.name.replace('-', ' ')} ({self.because})"
+
+
 @dataclass(frozen=True, slots=True)
 class OutsideSample:
     """What the supervisor saw of the whole process from outside."""
