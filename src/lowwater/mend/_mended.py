@@ -74,7 +74,7 @@ class Work:
         except Exception as error:  # noqa: BLE001 - it may run inside the program's own import
             reason = f"{type(error).__name__}: {error}"
             return MendState.REFUSED, f"{release} does not look as expected: {reason}"
-        return MendState.APPLIED, release
+        return MendState.APPLIED, f"{repair.part}, {release}" if repair.part else release
 
     def _say(self, state: MendState, because: str) -> None:
         self.told = replace(self.told, state=state, because=because)

@@ -19,6 +19,8 @@ class Repair:
 
     leak: ClassVar[KnownLeak]
     library: ClassVar[str]
+    # Where it mends some of the ways into the leak: which.
+    part: ClassVar[str] = ""
     # The first and the last minor release for which this is known to be right.
     first: ClassVar[Version]
     last: ClassVar[Version]
