@@ -262,6 +262,7 @@ class Timeline:
     native_trace: NativeTrace | None = None
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    mended: tuple[Mending, ...] = ()
     footprint: Footprint | None = None
     ending: Ending | None = None
 
@@ -453,3 +454,4 @@ class Diagnosis:
     environment: Mapping[str, str] = field(default_factory=dict)
     footprint: Footprint | None = None
     ending: Ending | None = None
+    mended: tuple[Mending, ...] = ()

@@ -67,8 +67,8 @@ class Work:
         if not repair.is_known_right_for(str(version)):
             return MendState.REFUSED, f"{release}; the repair was tried on {repair.known} only"
         try:
-            repair.check(library)
-            self._undo = repair.apply(library)
+            repair.check()
+            self._undo = repair.apply()
         except NotAsExpected as error:
             return MendState.REFUSED, f"{release} does not look as expected: {error}"
         except Exception as error:  # noqa: BLE001 - it may run inside the program's own import

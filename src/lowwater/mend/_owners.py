@@ -1,5 +1,6 @@
 """Who owns which gradient: the graphs whose operations bear its name."""
 
+import contextlib
 import gc
 import re
 import threading
@@ -91,7 +92,8 @@ class Owners:
             for name in [*self._entries]:
                 self._tighten(name)
             for graph in [*self._graphs]:
-                delattr(graph, _ATTRIBUTE)
+                with contextlib.suppress(AttributeError):
+                    delattr(graph, _ATTRIBUTE)
 
     def _function_of(self, name: str) -> Any:  # noqa: ANN401
         try:
@@ -147,5 +149,5 @@ def _names_in(graph_def: Any) -> Iterator[str]:  # noqa: ANN401
     functions = (function.node_def for function in graph_def.library.function)
     for nodes in (graph_def.node, *functions):
         for node in nodes:
-            if node.op == CARRIER:
-                yield node.attr[GRADIENT_OP_TYPE].s.decode() if GRADIENT_OP_TYPE in node.attr else ""
+            if node.op == CARRIER and GRADIENT_OP_TYPE in node.attr:
+                yield node.attr[GRADIENT_OP_TYPE].s.decode(errors="replace")

@@ -1,7 +1,6 @@
 """What a repair is: for which releases it is right, what it expects to find, what it changes."""
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import ClassVar
 
 from lowwater.upstream import KnownLeak
@@ -34,11 +33,11 @@ class Repair:
         """The releases, as a user writes them: `2.16 to 2.21`."""
         return " to ".join(".".join(map(str, version)) for version in (self.first, self.last))
 
-    def check(self, library: ModuleType) -> None:
+    def check(self) -> None:
         """Raise `NotAsExpected` unless all that will be changed looks as it should."""
         raise NotImplementedError
 
-    def apply(self, library: ModuleType) -> Undo:
+    def apply(self) -> Undo:
         """Change the library, wholly or not at all."""
         raise NotImplementedError
 

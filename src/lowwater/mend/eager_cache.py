@@ -3,7 +3,6 @@
 import functools
 import re
 import sys
-from types import ModuleType
 from typing import Any
 
 from lowwater.instrumentation._placement import innermost
@@ -33,7 +32,7 @@ class EagerCache(Repair):
     part = "variable names"
     first, last = (2, 16), (2, 21)
 
-    def check(self, library: ModuleType) -> None:
+    def check(self) -> None:
         """See that the name of a variable goes where it is expected to, and nowhere else."""
         variables, makers = sys.modules[_VARIABLES], sys.modules[_MAKERS]
         expect(variables.gen_resource_variable_ops is makers, "variables are made elsewhere")
@@ -44,7 +43,7 @@ class EagerCache(Repair):
         expect({"debug_name", "shared_name"} <= {*parameters}, "variables have other parameters")
         expect(isinstance(sys.modules[_CONTEXT].anonymous_name(), str), "names are no text")
 
-    def apply(self, library: ModuleType) -> Undo:
+    def apply(self) -> Undo:
         """Put a function around the one that makes variables."""
         makers = sys.modules[_MAKERS]
         make = makers.var_handle_op

@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import ExitStack
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from lowwater.instrumentation._inject import injected
@@ -35,7 +35,7 @@ class GradientRegistry(Repair):
     library = "TensorFlow"
     first, last = (2, 16), (2, 21)
 
-    def check(self, library: ModuleType) -> None:
+    def check(self) -> None:
         """See that names, tables and functions are those that the repair was made for."""
         ops, custom_gradient = sys.modules[_OPS], sys.modules[_CUSTOM_GRADIENT]
         registry = ops.gradient_registry
@@ -46,7 +46,7 @@ class GradientRegistry(Repair):
         _check_functions_keep_graphs(sys.modules[_ATOMIC])
         _try_out(type(registry))
 
-    def apply(self, library: ModuleType) -> Undo:
+    def apply(self) -> Undo:
         """Watch operations come into graphs; then find the graphs that were there before."""
         ops = sys.modules[_OPS]
         graph = ops.Graph
