@@ -260,12 +260,15 @@ def test_undone_in_the_middle_of_the_import_is_never_made(repair):
 
 
 def test_block_mends_as_long_as_it_lasts(repair, imported):
-    with pytest.raises(RuntimeError), start_mending([repair]) as mended:
-        assert mended.applied
-        with start_mending([repair]):
-            pass
-        assert mended.applied
-        raise RuntimeError
+    def block():
+        with start_mending([repair]) as mended:
+            with start_mending([repair]):
+                pass
+            assert mended.applied
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        block()
 
     assert (repair.applied, repair.undone) == (1, 1)
 
