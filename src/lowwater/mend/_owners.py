@@ -77,13 +77,17 @@ class Owners:
 
     def adopt(self, graph_class: type) -> None:
         """Find the owners of the entries that were there before us."""
-        # Frozen objects are not listed: a graph among them could lose what it owns with others.
-        if gc.get_freeze_count():
-            self._pinned |= {*filter(_NAME.fullmatch, [*self._entries])}
-            return
-        for graph in [one for one in gc.get_objects() if issubclass(type(one), graph_class)]:
-            for operation in graph.get_operations():
-                self.created(graph, operation)
+        names = [*filter(_NAME.fullmatch, [*self._entries])]
+        try:
+            # None as a rule, and then there is no need to look at all objects.
+            graphs = _all_of(graph_class) if names else []
+            for graph, operations in [(graph, graph.get_operations()) for graph in graphs]:
+                for operation in operations:
+                    self.created(graph, operation)
+        except Exception:  # noqa: BLE001 - an owner that is missed would lose its gradient
+            with self._lock:
+                for name in names:
+                    self._pin(name)
 
     def restore(self) -> None:
         """Give all living functions back to the registry."""
@@ -127,6 +131,14 @@ class Owners:
     def _pin(self, name: str) -> None:
         self._pinned.add(name)
         self._tighten(name)
+
+
+def _all_of(kind: type) -> list[Any]:
+    """All living objects of this kind, or an error where some may be missed."""
+    if gc.get_freeze_count():
+        msg = "the collector does not list frozen objects"
+        raise LookupError(msg)
+    return [one for one in gc.get_objects() if issubclass(type(one), kind)]
 
 
 def _forget(entries: dict[str, Any], name: str, function: weakref.ref[Any]) -> None:

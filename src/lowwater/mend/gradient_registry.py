@@ -90,19 +90,16 @@ def _check_functions_keep_graphs(atomic_function: Any) -> None:  # noqa: ANN401
 
 def _try_out(kind: Any) -> None:  # noqa: ANN401 - the class of the registry
     """Take one entry through its life, in a registry that nobody uses."""
+    registry, name = kind("trial"), "CustomGradient-0"
 
-    class Graph:
-        """Stands for one of TensorFlow's."""
+    def gradient_lives() -> bool:
+        """Make a gradient and its graph, which are gone when this returns."""
+        graph, gradient = type("Graph", (), {})(), lambda: None
+        registry.register(gradient, name)
+        Owners(registry._registry).own(graph, name)  # noqa: SLF001
+        return registry.lookup(name) is gradient
 
-    def gradient() -> None:
-        """Stand for a custom gradient."""
-
-    registry, graph, name = kind("trial"), Graph(), "CustomGradient-0"
-    registry.register(gradient, name)
-    owners = Owners(registry._registry)  # noqa: SLF001
-    owners.own(graph, name)
-    expect(registry.lookup(name) is gradient, "the registry does not take a weak entry")
-    del gradient, graph
+    expect(gradient_lives(), "the registry does not take a weak entry")
     expect(name not in registry.list(), "the registry does not let go of an entry")
 
 

@@ -191,6 +191,19 @@ def test_gradients_from_before_stay_where_objects_are_frozen(owners, entries):
     assert len(entries) == 3
 
 
+def test_gradients_from_before_stay_where_a_graph_does_not_tell(owners, entries):
+    class Closed(Graph):
+        def get_operations(self):
+            raise RuntimeError
+
+    graphs = [Graph(Operation(NAME)), Closed()]
+    owners.adopt(Graph)
+    graphs.clear()
+    gc.collect()
+
+    assert all(type(entry) is dict for entry in entries.values())
+
+
 def test_restored_registry_is_as_before(owners, entries):
     before, graphs = {**entries}, [Graph(), Graph()]
     for graph in graphs:
