@@ -62,7 +62,7 @@ GROUPS = [
     ),
     pytest.param(
         "saved_and_loaded saved_models_of_keras exported_and_imported_again".split(),
-        9,
+        8,
         id="saved",
     ),
 ]
