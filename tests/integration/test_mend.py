@@ -143,6 +143,39 @@ def test_undone_is_as_if_it_had_never_been(programs):
     assert [line[:13] for line in done.stdout.splitlines()] == ["Mended: LW205", "Mended: LW209"]
 
 
+def test_loaded_models_and_logged_graphs_leave_nothing(programs):
+    """Each round loads a SavedModel with a custom gradient and logs the graph of a function."""
+    programs.write(
+        "check.py",
+        STATE
+        + """
+    mended = lowwater.mend()
+    module = tf.Module()
+    module.f = tf.function(tf.nn.silu, input_signature=[tf.TensorSpec([3])])
+    tf.saved_model.save(module, "saved")
+    writer = tf.summary.create_file_writer("logs")
+
+    def count():
+        gc.collect()
+        return len(ops.gradient_registry.list())
+
+    counts = []
+    for _ in range(4):
+        loaded = tf.saved_model.load("saved")
+        assert gradient(loaded.f) == gradient(module.f)
+        with writer.as_default(step=0):
+            tf.summary.graph(traced().get_concrete_function(tf.TensorSpec([3])).graph)
+        del loaded
+        counts.append(count())
+    print(counts[-1] - counts[0])
+    """,
+    )
+    done = programs.plain("check.py")
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == "0\n"
+
+
 UNLIKE = {
     "another release": (
         "tf.__version__ = '2.99.0'",

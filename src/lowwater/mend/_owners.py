@@ -3,10 +3,12 @@
 import contextlib
 import gc
 import re
+import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
+from types import CodeType, FrameType
 from typing import Any
 
 # The kind of operation that `tf.custom_gradient` puts into a graph, and its attribute.
@@ -16,6 +18,8 @@ GRADIENT_OP_TYPE = "_gradient_op_type"
 _ATTRIBUTE = "_lowwater_gradients"
 _NAME = re.compile(r"CustomGradient-\d+")
 _FUNCTION = "type"
+# How far up a writer of logs stands above the function that exports a graph.
+_NEAR = 4
 
 
 class LooseEntry(dict[str, Any]):
@@ -39,11 +43,20 @@ class Owners:
     something is amiss the registry keeps its function, as it would without us.
     """
 
-    def __init__(self, entries: dict[str, dict[str, Any]]) -> None:
-        """Look after this table of the registry."""
+    def __init__(
+        self,
+        entries: dict[str, dict[str, Any]],
+        pinned: set[str] | None = None,
+        writers: Collection[CodeType] = (),
+    ) -> None:
+        """Look after this table of the registry, but for those names that are pinned.
+
+        What a `writer` exports goes into a file of logs, and never becomes a graph again.
+        """
         self._entries = entries
         self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._pinned: set[str] = set()
+        self._pinned = set() if pinned is None else pinned
+        self._writers = writers
         self._is_on = True
         # Taken by one who holds the lock of a graph; whoever holds it takes no other.
         self._lock = threading.RLock()
@@ -71,6 +84,8 @@ class Owners:
     def exported(self, graph_def: Any) -> None:  # noqa: ANN401
         """A graph was written down, and may be read again when it is gone: keep its gradients."""
         names = {name for name in _names_in(graph_def) if name in self._entries}
+        if not names or self._is_for_a_log():
+            return
         with self._lock:
             for name in names:
                 self._pin(name)
@@ -98,6 +113,15 @@ class Owners:
             for graph in [*self._graphs]:
                 with contextlib.suppress(AttributeError):
                     delattr(graph, _ATTRIBUTE)
+
+    def _is_for_a_log(self) -> bool:
+        """Whether one of the writers is among the next callers."""
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the public way costs milliseconds
+        callers: list[CodeType] = []
+        while frame is not None and len(callers) < _NEAR:
+            callers.append(frame.f_code)
+            frame = frame.f_back
+        return any(code in self._writers for code in callers)
 
     def _function_of(self, name: str) -> Any:  # noqa: ANN401
         try:

@@ -13,6 +13,7 @@ from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
 _OPS = "tensorflow.python.framework.ops"
 _CUSTOM_GRADIENT = "tensorflow.python.ops.custom_gradient"
+_LOGS = "tensorflow.python.ops.summary_ops_v2"
 _ATOMIC = "tensorflow.python.eager.polymorphic_function.atomic_function"
 
 
@@ -28,12 +29,17 @@ class GradientRegistry(Repair):
 
     Where this cannot be known, the function stays, as it does without the repair: before there is
     an operation with its name, and once a graph with its name was exported as a `GraphDef`, which
-    may come back when the graph is gone.
+    may come back when the graph is gone. Graphs that go into the logs of TensorBoard do not.
     """
 
     leak = GRADIENT_REGISTRY
     library = "TensorFlow"
     first, last = (2, 16), (2, 21)
+
+    def __init__(self) -> None:
+        """No graph was exported yet."""
+        # Remembered over `undo()`: a graph that was exported once may always come back.
+        self._exported: set[str] = set()
 
     def check(self) -> None:
         """See that names, tables and functions are those that the repair was made for."""
@@ -44,13 +50,17 @@ class GradientRegistry(Repair):
         _check_names(ops, custom_gradient)
         _check_graphs(ops)
         _check_functions_keep_graphs(sys.modules[_ATOMIC])
+        expect(hasattr(sys.modules[_LOGS], "_serialize_graph"), "graphs are logged another way")
         _try_out(type(registry))
 
     def apply(self) -> Undo:
         """Watch operations come into graphs; then find the graphs that were there before."""
         ops = sys.modules[_OPS]
         graph = ops.Graph
-        owners = Owners(ops.gradient_registry._registry)  # noqa: SLF001
+        entries, logs = ops.gradient_registry._registry, sys.modules[_LOGS]  # noqa: SLF001
+        # By this the callback `TensorBoard` writes the graph of every model that it sees.
+        writers = [innermost(logs._serialize_graph).__code__]  # noqa: SLF001
+        owners = Owners(entries, self._exported, writers)
         create, export = innermost(graph._create_op_helper), innermost(graph._as_graph_def)  # noqa: SLF001
         with ExitStack() as undo:
             undo.callback(owners.restore)

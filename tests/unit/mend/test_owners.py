@@ -165,6 +165,34 @@ def test_gradient_of_an_exported_graph_stays(owners, entries, in_function, is_ow
     assert entries[NAME] == plain
 
 
+def test_graph_that_goes_into_a_log_is_not_kept_for_it(entries):
+    def export():
+        owners.exported(a_graph_def(NAME.encode()))
+
+    def write_log():
+        export()
+
+    owners, graph = Owners(entries, writers=[write_log.__code__]), Graph()
+    owners.created(graph, Operation(NAME))
+    write_log()
+    del graph
+    gc.collect()
+
+    assert NAME not in entries
+
+
+def test_exported_graph_is_remembered_by_the_next_repair(entries):
+    pinned, graph = set(), Graph()
+    first = Owners(entries, pinned)
+    first.exported(a_graph_def(NAME.encode()))
+    first.restore()
+    Owners(entries, pinned).created(graph, Operation(NAME))
+    del graph
+    gc.collect()
+
+    assert NAME in entries
+
+
 def test_gradients_from_before_get_their_graphs(owners, entries):
     kept = Graph(Operation(NAME), Operation("MatMul"))
     lost = Graph(Operation("CustomGradient-8"))
