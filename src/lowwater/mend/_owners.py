@@ -63,7 +63,7 @@ class Owners:
 
     def created(self, graph: Any, operation: Any) -> None:  # noqa: ANN401 - TensorFlow's
         """An operation came into a graph: traced, copied or imported."""
-        # This is the path of every operation: 0.2 µs where making one takes 30.
+        # This is the path of every operation: 0.3 µs where making one takes 30.
         if operation.type == CARRIER:
             name = _name_on(operation)
             if name is not None:
