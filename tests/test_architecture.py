@@ -16,13 +16,14 @@ import pytest
 LAYERS = {
     "words": {"model", "protocols", "units", "errors", "gauges", "assignment", "tallies"},
     "observe": {
-        "agent", "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
+        "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
         "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
-    "act": {"release", "experiments"},
+    "act": {"mend", "release", "experiments"},
     "tell": {"report"},
-    "compose": {"launch", "session", "supervisor", "progress"},
+    # The agent composes what happens inside the watched process: it observes, and it may mend.
+    "compose": {"agent", "launch", "session", "supervisor", "progress"},
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
         "keras_callback", "notebook", "pytest_plugin", "testing",
@@ -54,7 +55,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 AGENT_SIDE = {
     "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
-    "escalation", "suspicion", "tallies",
+    "escalation", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 

@@ -9,7 +9,7 @@ import pytest
 
 import lowwater
 
-PUBLIC = ["__version__", "boundary"]
+PUBLIC = ["__version__", "boundary", "mend"]
 
 
 def test_public_names_are_the_committed_list():

@@ -20,10 +20,11 @@ from lowwater.instrumentation._imports import AfterImport, UserModules, before_p
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
 from lowwater.instrumentation.loops import code_with_ticks, shown_path
+from lowwater.mend import mend
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
 from lowwater.probes import default_probes
-from lowwater.recording.records import Began
+from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 from lowwater.tallies import DATASETS, MODEL, MODELS, SESSIONS
 
@@ -158,7 +159,21 @@ def start(assignment: Assignment) -> Agent:
     probes.append(agent.lifecycle_probe)
     agent.install()
     explicit.listen(agent.passes_of)
+    if assignment.is_mended:
+        mend_libraries(observer)
     return agent
+
+
+def mend_libraries(observer: Observer) -> None:
+    """Repair the libraries as they come in, and record at once what became of it."""
+    mended = mend()
+
+    def record() -> None:
+        if observer.is_on:
+            observer.record(Mended([*mended.mendings]))
+
+    mended.on_change(record)
+    record()
 
 
 def main(text: str) -> None:

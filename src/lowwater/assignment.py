@@ -13,6 +13,7 @@ class Assignment:
     arguments: list[str]
     is_module: bool
     recording: str
+    is_mended: bool = False
 
     def to_text(self) -> str:
         """For the agent's command line."""

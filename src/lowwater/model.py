@@ -70,6 +70,35 @@ class Note:
     text: str
 
 
+class MendState(StrEnum):
+    """What became of a repair."""
+
+    APPLIED = "applied"
+    WAITING = "waiting"
+    REFUSED = "refused"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """One repair of a library: which leak it is for, what became of it, and why."""
+
+    code: str
+    name: str
+    library: str
+    state: MendState
+    because: str
+
+    def __str__(self) -> str:
+        heads = {
+            MendState.APPLIED: "Mended",
+            MendState.WAITING: "Waiting",
+            MendState.REFUSED: "Not mended",
+            MendState.UNDONE: "Undone",
+        }
+        return f"{heads[self.state]}: {self.code} {self.name.replace('-', ' ')} ({self.because})"
+
+
 @dataclass(frozen=True, slots=True)
 class OutsideSample:
     """What the supervisor saw of the whole process from outside."""
@@ -233,6 +262,7 @@ class Timeline:
     native_trace: NativeTrace | None = None
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    mended: tuple[Mending, ...] = ()
     footprint: Footprint | None = None
     ending: Ending | None = None
 
@@ -424,3 +454,4 @@ class Diagnosis:
     environment: Mapping[str, str] = field(default_factory=dict)
     footprint: Footprint | None = None
     ending: Ending | None = None
+    mended: tuple[Mending, ...] = ()

@@ -60,6 +60,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         environment=timeline.environment,
         footprint=timeline.footprint,
         ending=timeline.ending,
+        mended=timeline.mended,
     )
 
 

@@ -20,6 +20,7 @@ FINDINGS = 3
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
 @click.option("--record", metavar="FILE", help="Keep the recording, for lowwater report.")
 @click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
+@click.option("--mend", "is_mended", is_flag=True, help="Repair known leaks of the libraries.")
 @click.option("-q", "--quiet", is_flag=True, help="No live line and no final screen.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -29,6 +30,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     json_file: str | None,
     record: str | None,
     fail_on: str | None,
+    is_mended: bool,
     quiet: bool,
     script: str,
     arguments: tuple[str, ...],
@@ -42,7 +44,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     for output in (json_file, record):
         check_output(output)
     with recording_at(record) as recording:
-        child = launch(Assignment(script, list(arguments), is_module, recording))
+        child = launch(Assignment(script, list(arguments), is_module, recording, is_mended))
         # The program is on its way: what we import from here on costs the user no time.
         from lowwater.cli._output import print_diagnosis, write_json
         from lowwater.session import watch

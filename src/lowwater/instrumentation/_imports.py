@@ -53,8 +53,11 @@ class AfterImport:
     def _found_by_others(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        for finder in sys.meta_path:
-            if finder is not self and hasattr(finder, "find_spec"):
+        # Only those behind us, as Python would: another one of us would ask us back.
+        finders = [*sys.meta_path]
+        position = finders.index(self) + 1 if self in finders else 0
+        for finder in finders[position:]:
+            if hasattr(finder, "find_spec"):
                 spec = finder.find_spec(fullname, path, target)
                 if spec is not None:
                     return spec
@@ -67,7 +70,8 @@ def _act_after(loader: Any, action: Action) -> None:  # noqa: ANN401 - any loade
 
     @_trimmed
     def exec_module(module: ModuleType) -> None:
-        del loader.exec_module
+        # There may be two of us around one loader: the outer one has removed both.
+        vars(loader).pop("exec_module", None)
         execute(module)
         action(module)
 

@@ -13,6 +13,7 @@ from lowwater.model import (
     Ending,
     Footprint,
     Holder,
+    Mending,
     NativeTrace,
     Note,
     OutsideSample,
@@ -109,6 +110,7 @@ class Fold:
         self.outside: list[OutsideSample] = []
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
+        self.mended: list[Mending] = []
         self.footprint: Footprint | None = None
         self.ending: Ending | None = None
 
@@ -152,6 +154,8 @@ class Fold:
                 self.footprint = _footprint(record)
             case records.Noted(elapsed_us, text):
                 self.notes.append(Note(elapsed_us / 1e6, text))
+            case records.Mended(mendings):
+                self.mended = mendings
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
                 self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
 
@@ -177,6 +181,7 @@ class Fold:
             outside=tuple(self.outside),
             unmeasured=self.unmeasured,
             notes=tuple(self.notes),
+            mended=tuple(self.mended),
             footprint=self.footprint,
             ending=self.ending,
         )

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from lowwater.model import Holder, NativeSite, Tally
+from lowwater.model import Holder, Mending, NativeSite, Tally
 
 
 class _Record(msgspec.Struct, array_like=True, gc=False):
@@ -119,6 +119,12 @@ class NativeSites(_Record, tag="sites"):
     sites: list[NativeSite]
 
 
+class Mended(_Record, tag="mended"):
+    """What became of the repairs of libraries; replaces what was recorded before."""
+
+    mendings: list[Mending]
+
+
 class Spent(_Record, tag="spent"):
     """What watching has cost the program, up to its end."""
 
@@ -162,6 +168,7 @@ Record: TypeAlias = (
     | NativeSites
     | Unmeasured
     | Noted
+    | Mended
     | Spent
     | SeenOutside
     | Ended

@@ -85,6 +85,8 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
         yield section("What else changed", counts)
     if diagnosis.ledger.unmeasured:
         yield section("Not measured", _unmeasured(diagnosis.ledger))
+    if diagnosis.mended:
+        yield section("Repairs of libraries", (prose(str(mending)) for mending in diagnosis.mended))
     if diagnosis.notes:
         yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
     yield from _ending(diagnosis)

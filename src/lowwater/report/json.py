@@ -28,6 +28,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "environment": dict(diagnosis.environment),
         "footprint": asdict(diagnosis.footprint) if diagnosis.footprint else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
+        "mended": [asdict(mending) for mending in diagnosis.mended],
     }
 
 

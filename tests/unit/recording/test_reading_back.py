@@ -3,6 +3,7 @@
 import pytest
 
 from lowwater.errors import UnreadableInput
+from lowwater.model import Mending, MendState
 from lowwater.recording.frames import MAGIC, frame
 from lowwater.recording.reader import Follower, load
 from lowwater.recording.records import (
@@ -10,6 +11,7 @@ from lowwater.recording.records import (
     Collected,
     Columns,
     Ended,
+    Mended,
     Noted,
     Sampled,
     SeenOutside,
@@ -154,3 +156,11 @@ def test_a_follower_sees_each_record_once_while_the_file_grows(tmp_path):
     seen += [record.text for record in follower.new_records()]
 
     assert seen == [f"note {i}" for i in range(20)]
+
+
+def test_what_became_of_a_repair_replaces_what_was_said_of_it_before(recording):
+    waiting = Mending("LW205", "gradient-registry", "TensorFlow", MendState.WAITING, "not yet")
+    applied = Mending("LW205", "gradient-registry", "TensorFlow", MendState.APPLIED, "2.21.0")
+    append_after_end(str(recording), [Mended([waiting]), Mended([applied])])
+
+    assert load(recording).mended == (applied,)

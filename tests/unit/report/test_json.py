@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from lowwater.model import Diagnosis, Kind
+from lowwater.model import Diagnosis, Kind, Mending, MendState
 from lowwater.report.json import render, schema, to_dict
 
 Told = Callable[[str], Diagnosis]
@@ -210,3 +210,14 @@ def test_every_field_of_the_schema_is_described() -> None:
 
     assert len(described) > 30
     assert not [name for name, field in described.items() if "description" not in field]
+
+
+@pytest.mark.parametrize("state", MendState)
+def test_every_state_of_a_repair_follows_the_schema(
+    state: MendState, told: Told, validator: jsonschema.Draft202012Validator
+) -> None:
+    mending = Mending("LW205", "gradient-registry", "TensorFlow", state, "TensorFlow 2.21.0")
+    report = json.loads(render(replace(told("flat"), mended=(mending,))))
+
+    validator.validate(report)
+    assert report["mended"][0]["state"] == state.value

@@ -16,6 +16,8 @@ from lowwater.model import (
     Kind,
     Ledger,
     LedgerRow,
+    Mending,
+    MendState,
     Status,
     TraceNode,
     Unit,
@@ -317,3 +319,18 @@ def test_importing_the_report_does_not_import_rich() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_repairs_of_libraries_are_told_with_what_became_of_them(told: Told) -> None:
+    applied = Mending("LW205", "gradient-registry", "TensorFlow", MendState.APPLIED, "2.21.0")
+    waiting = replace(applied, state=MendState.WAITING, because="not imported yet")
+    mended = (replace(applied, because="TensorFlow 2.21.0"), waiting)
+
+    screen = render(replace(told("flat"), mended=mended))
+
+    assert (
+        "Repairs of libraries\n"
+        "  Mended: LW205 gradient registry (TensorFlow 2.21.0)\n"
+        "  Waiting: LW205 gradient registry (not imported yet)\n"
+    ) in screen
+    assert "Repairs" not in render(told("flat"))
