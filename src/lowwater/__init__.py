@@ -1,6 +1,25 @@
 """Lowwater tells Keras users where their memory went, and gives it back."""
 
+from typing import TYPE_CHECKING, Any
+
 from lowwater.instrumentation.explicit import boundary
 
+if TYPE_CHECKING:
+    from lowwater.release.api import release
+    from lowwater.release.lifecycle import lifecycle
+    from lowwater.release.sessions import sessions
+
 __version__ = "0.1.0.dev0"
-__all__ = ["__version__", "boundary"]
+__all__ = ["__version__", "boundary", "lifecycle", "release", "sessions"]
+
+# Loaded when first asked for: the agent imports this package before the user's script runs.
+_LAZY = frozenset({"lifecycle", "release", "sessions"})
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    package = import_module("lowwater.release")
+    return package if name == "release" else getattr(package, name)

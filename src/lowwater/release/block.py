@@ -1,0 +1,68 @@
+"""The variables of a `with` block: those that only the block's own statements bind."""
+
+import dis
+import weakref
+from types import CodeType, FrameType
+from typing import Any
+
+from lowwater.census.roots import variables_of
+from lowwater.release.place import calling_frame, line_of
+
+_HAS_FAST_LOCALS = 0x1
+# Which names a module or a notebook had when a block of its code was first entered.
+_bound_at_first: weakref.WeakKeyDictionary[CodeType, dict[int, frozenset[str]]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class Block:
+    """One run through a `with` block, from the side of the frame that it stands in."""
+
+    def __init__(self) -> None:
+        """Note where the block begins; the frame itself is not kept."""
+        frame = calling_frame()
+        self._code: CodeType | None = frame.f_code if frame else None
+        self._begin = frame.f_lasti if frame else -1
+        self._frame_id = id(frame)
+        self.where = line_of(frame) if frame else "an unknown line"
+        if frame is not None and not _is_function(frame):
+            sites = _bound_at_first.setdefault(frame.f_code, {})
+            sites.setdefault(self._begin, frozenset(frame.f_locals))
+
+    def variables(self) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The block's own variables at its end, and which of them inner functions share."""
+        frame = calling_frame()
+        if frame is None or id(frame) != self._frame_id or frame.f_code is not self._code:
+            return {}, ()
+        names = self._names(frame)
+        bound = {name: value for name, value in variables_of(frame).items() if name in names}
+        return bound, frame.f_code.co_cellvars
+
+    def _names(self, frame: FrameType) -> set[str]:
+        """What is bound inside the block and nowhere else: `best = None` before it is not."""
+        inside: set[str] = set()
+        outside: set[str] = set(_parameters(frame.f_code))
+        end = frame.f_lasti
+        for instruction in dis.get_instructions(frame.f_code):
+            if instruction.opname.startswith("STORE_"):
+                is_inside = self._begin < instruction.offset < end
+                (inside if is_inside else outside).update(_stored(instruction))
+        known = _bound_at_first.get(frame.f_code, {}).get(self._begin, frozenset())
+        # Bound anew in every round: what the first round found bound is from before the loop.
+        return inside - outside - known
+
+
+def _stored(instruction: dis.Instruction) -> tuple[str, ...]:
+    value = instruction.argval
+    if isinstance(value, tuple):  # one instruction stores two, from Python 3.13 on
+        return tuple(part for part in value if isinstance(part, str))
+    return (value,) if isinstance(value, str) else ()
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[: count + bool(code.co_flags & 4) + bool(code.co_flags & 8)]
+
+
+def _is_function(frame: FrameType) -> bool:
+    return bool(frame.f_code.co_flags & _HAS_FAST_LOCALS)

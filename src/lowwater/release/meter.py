@@ -1,0 +1,57 @@
+"""Reads memory between two steps of the ladder, with the probes of every run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lowwater import gauges
+from lowwater.model import Reading
+from lowwater.probes import default_probes
+from lowwater.release.receipt import Reserve
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Where memory stands at one moment."""
+
+    in_use_bytes: int | None
+    resident_bytes: int | None
+    devices: Mapping[str, int] = field(default_factory=dict)
+    pool: Reserve | None = None
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes in use on all accelerators."""
+        return sum(self.devices.values())
+
+
+class Meter:
+    """Asks each probe, and puts the answers together."""
+
+    def __init__(self) -> None:
+        """One set of probes for all steps: what they estimate is then comparable."""
+        self._probes = default_probes()
+
+    def read(self) -> Levels:
+        """The levels now; what a probe cannot tell is None, not zero."""
+        readings = (probe.read() for probe in self._probes)
+        found: dict[str, int] = {}
+        for reading in readings:
+            found |= reading.gauges if isinstance(reading, Reading) else {}
+        devices = {place: gauges.in_use_bytes(found, place) or 0 for place in _devices(found)}
+        resident = gauges.rss_bytes(found) if gauges.RSS_ANON in found else None
+        return Levels(gauges.in_use_bytes(found), resident, devices, _pool(found))
+
+
+def given_back(before: int | None, after: int | None) -> int | None:
+    """The difference, where both are known."""
+    return None if before is None or after is None else before - after
+
+
+def _devices(found: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(place for place in gauges.places(found) if place != gauges.HOST)
+
+
+def _pool(found: Mapping[str, int]) -> Reserve | None:
+    size = found.get(gauges.POOL_SIZE, 0)
+    in_use = found.get(gauges.POOL_IN_USE, 0)
+    return Reserve("TensorFlow's pool", size, in_use) if size else None

@@ -1,0 +1,36 @@
+"""What was asked of the ladder, and what its steps tell each other."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lowwater.release.block import Block
+from lowwater.release.living import Watched
+
+Level = Literal["gentle", "thorough"]
+
+
+@dataclass(slots=True)
+class Request:
+    """One release. Objects are held weakly: this must not be what keeps them alive.
+
+    `given` should die. With `hollow` they are emptied if they do not; with a `block` those of
+    them are emptied that only the block's variables hold. `kept` are to be left alone.
+    """
+
+    where: str
+    name: str | None = None
+    level: Level = "thorough"
+    given: list[Watched] = field(default_factory=list)
+    kept: set[int] = field(default_factory=set)
+    block: Block | None = None
+    hollow: bool = False
+    force: bool = False
+    notebook: bool = False
+    emptied: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    # Why a step was left out, for the other steps to tell: the reason stands in the receipt.
+    grown_bytes: int | None = None
+
+    def alive(self, *kinds: str) -> list[Watched]:
+        """What should die and has not, of these kinds or of all."""
+        return [one for one in self.given if one.is_alive and (not kinds or one.kind in kinds)]

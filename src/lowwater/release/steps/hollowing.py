@@ -1,0 +1,66 @@
+"""Empties what is still referred to although its time is over."""
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+from lowwater.release import living
+from lowwater.release.gradients import lent
+from lowwater.release.hollow import empty
+from lowwater.release.holding import held_by_nobody_else
+from lowwater.release.parts import parts_of, parts_of_others
+from lowwater.release.request import Request
+from lowwater.release.steps._step import Step
+
+# A model tells its name; that of its hundred layers says nothing more.
+_TOLD = (living.MODEL, living.OPTIMIZER, living.FUNCTION)
+_EMPTIED = (*_TOLD, living.LAYER, living.VARIABLE)
+
+
+class Hollowing(Step):
+    """Weights, compiled functions and optimizer state go; a shell stays, which says so if used.
+
+    With `hollow=True` all that was given is emptied. At the end of a `lifecycle` it is what was
+    made inside the block and is held by the block's own variables, and by nothing else.
+    """
+
+    name = "empty what is held"
+
+    def run(self, request: Request) -> str | None:
+        """Empty the objects, and collect what they held."""
+        if not request.alive() or not (request.hollow or request.block):
+            return None
+        things = {id(thing): thing for thing in self._things(request)}
+        things = {key: thing for key, thing in things.items() if key not in request.kept}
+        if not things:
+            return None
+        told = [*_names(things.values())]
+        for thing in things.values():
+            empty(thing, request.where)
+        request.emptied += told
+        things.clear()
+        # Python 3.11 keeps the loop variable, and with it the last one of them.
+        del thing
+        with lent():
+            gc.collect()
+        return ""
+
+    def _things(self, request: Request) -> Iterator[Any]:
+        alive = request.alive(*_EMPTIED)
+        if request.hollow:
+            others = parts_of_others(alive)
+            for one in alive:
+                yield from (part for part in parts_of(one.reference()) if id(part) not in others)
+        elif request.block is not None:
+            variables, cells = request.block.variables()
+            free = held_by_nobody_else(variables, cells)
+            if free is None:
+                request.notes.append("the block holds too many objects to tell who else does")
+            yield from (one.reference() for one in alive if one.identity in (free or {}))
+
+
+def _names(things: Any) -> Iterator[str]:  # noqa: ANN401 - a view of a dictionary
+    for thing in things:
+        kind = living.kind_of(thing)
+        if kind in _TOLD:
+            yield living.what_is(thing)
