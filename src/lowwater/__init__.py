@@ -6,8 +6,8 @@ from lowwater.instrumentation.explicit import boundary
 
 if TYPE_CHECKING:
     from lowwater.release.api import release
-    from lowwater.release.lifecycle import lifecycle
-    from lowwater.release.sessions import sessions
+    from lowwater.release.life import lifecycle
+    from lowwater.release.open_sessions import sessions
 
 __version__ = "0.1.0.dev0"
 __all__ = ["__version__", "boundary", "lifecycle", "release", "sessions"]

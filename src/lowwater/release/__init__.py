@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from lowwater.release.api import release
-from lowwater.release.lifecycle import lifecycle
+from lowwater.release.life import lifecycle
 from lowwater.release.receipt import Receipt
-from lowwater.release.sessions import sessions
+from lowwater.release.open_sessions import sessions
 
 
 class _Release(ModuleType):

@@ -31,5 +31,7 @@ def _row(step: StepDone) -> str:
     said = step.skipped or ", ".join(part for part in (step.about, text.told_died(step)) if part)
     size = "-" if step.skipped else text.told_bytes(step.in_use_bytes)
     if (step.system_bytes or 0) > 0 and not step.skipped:
-        said = ", ".join(filter(None, (said, f"{text.told_bytes(step.system_bytes)} to the system")))
+        said = ", ".join(
+            filter(None, (said, f"{text.told_bytes(step.system_bytes)} to the system"))
+        )
     return _ROW.format(escape(step.name), escape(size), escape(said))

@@ -20,10 +20,9 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from lowwater.census.roots import frames_now
-from lowwater.release.living import GRAPH, loaded, strong
+from lowwater.release.living import DEFINITION, GRAPH, loaded, strong
 
 _OPS = "tensorflow.python.framework.ops"
-_ATOMIC = "tensorflow.python.eager.polymorphic_function.atomic_function"
 _NAME = re.compile(r"CustomGradient-\d+")
 _NAME_IN_BYTES = re.compile(rb"CustomGradient-\d+")
 _OWNED = "_lowwater_lent_gradients"
@@ -167,28 +166,24 @@ def _forget(owners: list[Any]) -> None:
 def _graphs_by_name(names: set[str]) -> dict[str, list[Any]]:
     """Which living graphs name which entries, in their operations or their libraries."""
     found: dict[str, list[Any]] = {}
-    for graph in strong(GRAPH):
-        for name in _names_in(graph.as_graph_def().SerializeToString()) & names:
-            found.setdefault(name, []).append(graph)
-    for function in _functions_without_graph():
-        for name in _names_in(function.definition.SerializeToString()) & names:
-            # Its graph is made when first needed: made now, it can own what it needs.
-            found.setdefault(name, []).append(function.graph)
+    for thing in strong(GRAPH, DEFINITION):
+        if isinstance(thing, loaded(_OPS, "Graph")):
+            definition = thing.as_graph_def().SerializeToString()
+        elif _has_graph(thing):
+            continue  # which is among the graphs
+        else:
+            definition = thing.definition.SerializeToString()
+        for name in _names_in(definition) & names:
+            found.setdefault(name, []).append(thing)
     return found
+
+
+def _has_graph(function: Any) -> bool:  # noqa: ANN401 - an AtomicFunction
+    return function._cached_graph is not None or function._generated_graph is not None  # noqa: SLF001
 
 
 def _names_in(definition: bytes) -> set[str]:
     return {name.decode() for name in _NAME_IN_BYTES.findall(definition)}
-
-
-def _functions_without_graph() -> list[Any]:
-    """Functions of which TensorFlow keeps the definition only, so that no graph can be asked."""
-    kind = loaded(_ATOMIC, "AtomicFunction")
-    if not isinstance(kind, type):
-        return []
-    # They may have slots only, but they hold lists, so the collector knows them.
-    functions = [thing for thing in gc.get_objects() if type(thing) is kind]
-    return [one for one in functions if one._cached_graph is None and one._generated_graph is None]  # noqa: SLF001
 
 
 def _graphs_below(function: FunctionType) -> list[Any]:

@@ -18,8 +18,6 @@ from lowwater.census.roots import namespace
 # More objects than a large model has once its compiled functions are gone.
 _MOST = 400_000
 _NOT_ENTERED = (type, ModuleType, FrameType, CodeType, BuiltinFunctionType)
-# The dictionary of objects below, the loop variable, and the argument of `getrefcount`.
-_OURS = 3
 
 
 def held_by_nobody_else(
@@ -36,12 +34,19 @@ def held_by_nobody_else(
     known = inner + _from_variables(variables, {*cells}, below)
     # Besides ours there is the reference of the mapping, once for each name.
     known += Counter(id(value) for value in variables.values())
-    held = [
-        identity
-        for identity, thing in below.items()
-        if sys.getrefcount(thing) - _OURS > known[identity]
-    ]
-    return _without_held(below, held)
+    counts = _counted(below)
+    return _without_held(below, [one for one in below if counts[one] > known[one]])
+
+
+def _counted(below: Mapping[int, Any]) -> dict[int, int]:
+    """How often each object is referred to, apart from this dictionary."""
+    ours = _count({0: []})[0]
+    return {identity: count - ours for identity, count in _count(below).items()}
+
+
+def _count(below: Mapping[int, Any]) -> dict[int, int]:
+    # The loop refers to each thing too, how often depends on the release of Python.
+    return {identity: sys.getrefcount(thing) for identity, thing in below.items()}
 
 
 def module_spaces() -> set[int]:

@@ -33,6 +33,15 @@ def at_work() -> list[tuple[Any, str]]:
     return [*found.values()]
 
 
+def other_thread_in_keras() -> str:
+    """The name of another thread that builds or runs a model just now; empty if there is none."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    here = threading.get_ident()
+    others = {key: one for key, one in sys._current_frames().items() if key != here}  # noqa: SLF001
+    busy = [key for key, innermost in others.items() if any(map(_is_keras, _frames(innermost)))]
+    return f"thread {names.get(busy[0], busy[0])!r}" if busy else ""
+
+
 def _frames(innermost: FrameType) -> Iterator[FrameType]:
     frame: FrameType | None = innermost
     while frame is not None:

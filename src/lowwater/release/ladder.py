@@ -11,7 +11,7 @@ from lowwater.release.who_holds import survivors
 
 def climb(request: Request, meter: Meter) -> Receipt:
     """All steps that the level allows."""
-    watched = living()
+    request.seen = watched = request.seen or living()
     first = before = meter.read()
     steps: list[StepDone] = []
     for step in LADDER:
@@ -48,9 +48,7 @@ def _done(
     )
 
 
-def _receipt(
-    request: Request, first: Levels, last: Levels, steps: tuple[StepDone, ...]
-) -> Receipt:
+def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDone, ...]) -> Receipt:
     return Receipt(
         name=request.name,
         steps=steps,

@@ -1,9 +1,10 @@
 """What was asked of the ladder, and what its steps tell each other."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from lowwater.release.block import Block
+from lowwater.release.hollow import is_shell
 from lowwater.release.living import Watched
 
 Level = Literal["gentle", "thorough"]
@@ -28,9 +29,15 @@ class Request:
     notebook: bool = False
     emptied: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # Why a step was left out, for the other steps to tell: the reason stands in the receipt.
     grown_bytes: int | None = None
+    # All that lived of Keras and TensorFlow when it began: to look for it takes half a collection.
+    seen: list[Watched] = field(default_factory=list)
 
     def alive(self, *kinds: str) -> list[Watched]:
         """What should die and has not, of these kinds or of all."""
         return [one for one in self.given if one.is_alive and (not kinds or one.kind in kinds)]
+
+    def living(self, kind: str) -> list[Any]:
+        """Everything of a kind that lives and was not emptied, for a moment."""
+        things = (one.reference() for one in self.seen if one.kind == kind)
+        return [thing for thing in things if thing is not None and not is_shell(thing)]

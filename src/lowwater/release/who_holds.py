@@ -146,4 +146,3 @@ def is_users_class(kind: type) -> bool:
 
 def _is_frame(thing: Any) -> bool:  # noqa: ANN401
     return type(thing) is FrameType
-

@@ -2,14 +2,16 @@
 
 import gc
 import sys
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
 from lowwater.release import living
 from lowwater.release.gradients import lent
+from lowwater.release.in_use import other_thread_in_keras
 from lowwater.release.living import loaded
 from lowwater.release.request import Request
-from lowwater.release.sessions import open_sessions
+from lowwater.release.open_sessions import is_open
 from lowwater.release.steps._step import Step
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.
@@ -48,9 +50,10 @@ class KerasState(Step):
         why_not = _why_not(request)
         if why_not and not request.force:
             return f"refused: {why_not}"
-        with lent():
-            for keras in libraries:
-                _clear(keras)
+        for keras in libraries:
+            _clear(keras)
+        # The graph in which tf_keras connects layers has gradients in the registry, too.
+        with lent() if _is_ready("tf_keras") else nullcontext():
             gc.collect()
         return ""
 
@@ -61,19 +64,22 @@ def _is_ready(name: str) -> bool:
 
 def _why_not(request: Request) -> str:
     """Who would notice; empty where nobody would."""
-    models = living.living(living.MODEL)
+    models = request.living(living.MODEL)
     if models:
-        names = ", ".join(one.what for one in models[:_MOST_NAMED])
+        names = ", ".join(living.what_is(model) for model in models[:_MOST_NAMED])
         more = f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
         given = {one.identity for one in request.alive(living.MODEL)}
-        is_given = all(one.identity in given for one in models)
+        is_given = all(id(model) in given for model in models)
         advice = "del it first, or say hollow=True" if is_given else "or say force=True"
         return f"{names}{more} still in use ({advice})"
-    if open_sessions():
+    if any(is_open(session) for session in request.living(living.SESSION)):
         return "a v1 session is open, and its graph may be the default graph"
     if _inside_a_graph():
         return "the call stands inside a graph"
-    drawing = _draws_random()
+    busy = other_thread_in_keras()
+    if busy:
+        return f"{busy} is at work in Keras"
+    drawing = _draws_random(request.living(living.GRAPH))
     return f"{drawing} draws random numbers, which would start again" if drawing else ""
 
 
@@ -82,12 +88,13 @@ def _inside_a_graph() -> bool:
     return bool(getattr(stack, "stack", None))
 
 
-def _draws_random() -> str:
+def _draws_random(graphs: list[Any]) -> str:
     """A traced function with random operations whose state lies in the cache of kernels."""
     kind = loaded("tensorflow.python.framework.func_graph", "FuncGraph")
-    graphs = [graph for graph in living.strong(living.GRAPH) if isinstance(graph, kind or ())]
     for graph in graphs:
-        if any(operation.type in _RANDOM for operation in graph.get_operations()):
+        if isinstance(graph, kind or ()) and any(
+            one.type in _RANDOM for one in graph.get_operations()
+        ):
             return living.what_is(graph)
     return ""
 

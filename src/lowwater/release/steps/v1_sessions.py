@@ -2,7 +2,7 @@
 
 from lowwater.release.living import SESSION
 from lowwater.release.request import Request
-from lowwater.release.sessions import close, open_sessions
+from lowwater.release.open_sessions import close, is_open
 from lowwater.release.steps._step import Step
 
 
@@ -14,7 +14,7 @@ class V1Sessions(Step):
     def run(self, request: Request) -> str | None:
         """Close them; others that are open may be in use, and are only told of."""
         given = {one.identity for one in request.alive(SESSION)} - request.kept
-        every = open_sessions()
+        every = [one for one in request.living(SESSION) if is_open(one)]
         mine = [one for one in every if request.force or id(one) in given]
         for session in mine:
             close(session)

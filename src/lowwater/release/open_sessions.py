@@ -34,7 +34,7 @@ class OpenSession:
     def is_open(self) -> bool:
         """Whether it still is."""
         session = self._reference()
-        return session is not None and not _is_closed(session)
+        return session is not None and is_open(session)
 
     def close(self) -> None:
         """Close it; a session that is closed or gone already stays so."""
@@ -79,12 +79,7 @@ def sessions() -> Sessions:
 
     None of them is kept alive by it.
     """
-    return Sessions(tuple(_told(session) for session in open_sessions()))
-
-
-def open_sessions() -> list[Any]:
-    """The sessions themselves, for a moment."""
-    return [session for session in strong(SESSION) if not _is_closed(session)]
+    return Sessions(tuple(_told(session) for session in strong(SESSION) if is_open(session)))
 
 
 def close(session: Any) -> None:  # noqa: ANN401 - of TensorFlow
@@ -92,8 +87,9 @@ def close(session: Any) -> None:  # noqa: ANN401 - of TensorFlow
     session.close()
 
 
-def _is_closed(session: Any) -> bool:  # noqa: ANN401
-    return bool(getattr(session, "_closed", False))
+def is_open(session: Any) -> bool:  # noqa: ANN401
+    """Whether a session may still hold something."""
+    return not getattr(session, "_closed", False)
 
 
 def _told(session: Any) -> OpenSession:  # noqa: ANN401

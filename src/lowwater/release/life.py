@@ -43,11 +43,8 @@ class _Run:
     # Whether a block on another thread ran at the same time.
     overlaps: bool = False
 
-    def born(self) -> list[Watched]:
-        """What was made inside and lives."""
-        return [one for one in living() if self._is_new(one)]
-
-    def _is_new(self, one: Watched) -> bool:
+    def made(self, one: Watched) -> bool:
+        """Whether it was made inside."""
         known = self.before.get(one.identity)
         # The address of something dead may have been given to something new.
         return known is None or known() is not one.reference()
@@ -118,9 +115,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         run.handled = None
         self.receipt = self._release(run)
 
-    def __call__(
-        self, function: Callable[_Parameters, _Result]
-    ) -> Callable[_Parameters, _Result]:
+    def __call__(self, function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
         """Make every call of a function such a block."""
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise UsageError(
@@ -156,13 +151,15 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
             block=run.block,
             grown_bytes=grown,
         )
-        request.given = _expected_dead(run, request.kept)
+        request.seen = living()
+        request.given = _expected_dead(run, request)
         return climb(request, run.meter)
 
 
-def _expected_dead(run: _Run, kept: set[int]) -> list[Watched]:
+def _expected_dead(run: _Run, request: Request) -> list[Watched]:
     busy = {id(part) for model, _ in at_work() for part in parts_of(model)}
-    born = [one for one in run.born() if one.identity not in busy | kept]
+    spared = busy | request.kept
+    born = [one for one in request.seen if run.made(one) and one.identity not in spared]
     if run.overlaps:
         # Another block made things meanwhile; ours are those that our variables reach.
         variables, _ = run.block.variables()
