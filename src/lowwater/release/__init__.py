@@ -10,8 +10,8 @@ from typing import Any
 
 from lowwater.release.api import release
 from lowwater.release.life import lifecycle
-from lowwater.release.receipt import Receipt
 from lowwater.release.open_sessions import sessions
+from lowwater.release.receipt import Receipt
 
 
 class _Release(ModuleType):

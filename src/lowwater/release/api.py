@@ -7,7 +7,6 @@ from lowwater.release.hollow import is_shell, story_of
 from lowwater.release.in_use import at_work
 from lowwater.release.ladder import climb
 from lowwater.release.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, what_is
-from lowwater.release.meter import Meter
 from lowwater.release.parts import parts_of, parts_of_others
 from lowwater.release.place import calling_line
 from lowwater.release.receipt import Receipt
@@ -50,7 +49,7 @@ def release(
     # From here on only the caller may hold them.
     del objects
     thing = None
-    return climb(request, Meter())
+    return climb(request)
 
 
 def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where it is checked

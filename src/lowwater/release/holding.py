@@ -109,9 +109,8 @@ def _without_held(below: dict[int, Any], held: list[int]) -> dict[int, Any]:
     free = dict(below)
     waiting = [free.pop(identity) for identity in held]
     while waiting:
-        for part in gc.get_referents(waiting.pop()):
-            if id(part) in free:
-                waiting.append(free.pop(id(part)))
+        parts = {id(part) for part in gc.get_referents(waiting.pop())}
+        waiting += [free.pop(identity) for identity in parts & free.keys()]
     return free
 
 

@@ -40,7 +40,7 @@ def story_of(thing: object) -> str:
 
 
 def empty(thing: Any, where: str) -> str:  # noqa: ANN401 - a model, a layer, an optimizer …
-    """Take all that an object holds; return what it was. Its memory goes with the next collection."""
+    """Take all that an object holds, and return what it was; the next collection frees it."""
     what = what_is(thing)
     content = object.__getattribute__(thing, "__dict__")
     try:

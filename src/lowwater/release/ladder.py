@@ -2,23 +2,24 @@
 
 from lowwater.release.hollow import is_shell
 from lowwater.release.living import MODEL, OPTIMIZER, SESSION, Watched, deaths, living
-from lowwater.release.meter import Levels, Meter, given_back
+from lowwater.release.meter import Levels, given_back, levels_now
+from lowwater.release.parts import outermost
 from lowwater.release.receipt import Receipt, StepDone
 from lowwater.release.request import Request
 from lowwater.release.steps import LADDER, Step
 from lowwater.release.who_holds import survivors
 
 
-def climb(request: Request, meter: Meter) -> Receipt:
+def climb(request: Request) -> Receipt:
     """All steps that the level allows."""
     request.seen = watched = request.seen or living()
-    first = before = meter.read()
+    first = before = levels_now()
     steps: list[StepDone] = []
     for step in LADDER:
         if request.level == "gentle" and not step.is_gentle:
             continue
         skipped = _run(step, request)
-        after = meter.read()
+        after = levels_now()
         if skipped is not None:
             steps.append(_done(step, before, after, deaths(watched), skipped))
         watched = [one for one in watched if one.is_alive]
@@ -67,6 +68,7 @@ def _expected_dead(request: Request) -> list[Watched]:
     """What was given and lives on, with its content. Parts are told by what they are part of."""
     alive = [one for one in request.alive() if not is_shell(one.reference())]
     alive = [one for one in alive if one.identity not in request.kept]
-    if request.block is None:
-        return alive
-    return [one for one in alive if one.kind in {MODEL, OPTIMIZER, SESSION}]
+    if request.block is not None:
+        # Libraries make functions and data sets of their own, and keep them.
+        alive = [one for one in alive if one.kind in {MODEL, OPTIMIZER, SESSION}]
+    return outermost(alive)

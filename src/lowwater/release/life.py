@@ -16,7 +16,7 @@ from lowwater.release.holding import reached_from
 from lowwater.release.in_use import at_work
 from lowwater.release.ladder import climb
 from lowwater.release.living import Watched, living
-from lowwater.release.meter import Levels, Meter, given_back
+from lowwater.release.meter import Levels, given_back, levels_now
 from lowwater.release.parts import parts_of
 from lowwater.release.receipt import Receipt
 from lowwater.release.request import Level, Request
@@ -34,7 +34,6 @@ class _Run:
     """One time through the block."""
 
     block: Block
-    meter: Meter
     levels: Levels
     before: dict[int, weakref.ref[Any]]
     handled: BaseException | None
@@ -92,9 +91,8 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         return thing
 
     def __enter__(self) -> Self:
-        meter = Meter()
         known = {one.identity: one.reference for one in living()}
-        run = _Run(Block(), meter, meter.read(), known, sys.exc_info()[1])
+        run = _Run(Block(), levels_now(), known, sys.exc_info()[1])
         for other in [*_running]:
             if other.thread != run.thread:
                 other.overlaps = run.overlaps = True
@@ -140,7 +138,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         return runs
 
     def _release(self, run: _Run) -> Receipt:
-        grown = given_back(run.meter.read().in_use_bytes, run.levels.in_use_bytes)
+        grown = given_back(levels_now().in_use_bytes, run.levels.in_use_bytes)
         request = Request(
             where=f"the end of lifecycle {self.name!r}, {run.block.where}"
             if self.name
@@ -153,7 +151,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         )
         request.seen = living()
         request.given = _expected_dead(run, request)
-        return climb(request, run.meter)
+        return climb(request)
 
 
 def _expected_dead(run: _Run, request: Request) -> list[Watched]:

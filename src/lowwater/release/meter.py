@@ -24,22 +24,19 @@ class Levels:
         return sum(self.devices.values())
 
 
-class Meter:
-    """Asks each probe, and puts the answers together."""
+def levels_now() -> Levels:
+    """The levels at this moment; what a probe cannot tell is None, not zero.
 
-    def __init__(self) -> None:
-        """One set of probes for all steps: what they estimate is then comparable."""
-        self._probes = default_probes()
-
-    def read(self) -> Levels:
-        """The levels now; what a probe cannot tell is None, not zero."""
-        readings = (probe.read() for probe in self._probes)
-        found: dict[str, int] = {}
-        for reading in readings:
-            found |= reading.gauges if isinstance(reading, Reading) else {}
-        devices = {place: gauges.in_use_bytes(found, place) or 0 for place in _devices(found)}
-        resident = gauges.rss_bytes(found) if gauges.RSS_ANON in found else None
-        return Levels(gauges.in_use_bytes(found), resident, devices, _pool(found))
+    With new probes each time: from one reading to the next they take a jump for a new region of
+    TensorFlow's pool, and a model that dies or is born in one go looks just like that.
+    """
+    found: dict[str, int] = {}
+    for probe in default_probes():
+        reading = probe.read()
+        found |= reading.gauges if isinstance(reading, Reading) else {}
+    devices = {place: gauges.in_use_bytes(found, place) or 0 for place in _devices(found)}
+    resident = gauges.rss_bytes(found) if gauges.RSS_ANON in found else None
+    return Levels(gauges.in_use_bytes(found), resident, devices, _pool(found))
 
 
 def given_back(before: int | None, after: int | None) -> int | None:

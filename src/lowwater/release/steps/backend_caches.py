@@ -1,6 +1,9 @@
 """Empties the caches of other backends, if the program has loaded them."""
 
 import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 from lowwater.release.request import Request
 from lowwater.release.steps._step import Step
@@ -18,11 +21,13 @@ class BackendCaches(Step):
     def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
         """Call what each library offers for it."""
         jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
-        has_jax = hasattr(jax, "clear_caches")
-        cuda = getattr(torch, "cuda", None)
-        has_cuda = cuda is not None and cuda.is_initialized()
-        if jax is not None and has_jax:
-            jax.clear_caches()
-        if has_cuda:
-            cuda.empty_cache()
-        return "" if has_jax or has_cuda else None
+        calls = [getattr(jax, "clear_caches", None), _empty_cache(torch)]
+        for call in filter(None, calls):
+            call()
+        return "" if any(calls) else None
+
+
+def _empty_cache(torch: ModuleType | None) -> Callable[[], None] | None:
+    """Only where CUDA is up already: to ask for its cache would start it."""
+    cuda: Any = getattr(torch, "cuda", None)
+    return cuda.empty_cache if cuda is not None and cuda.is_initialized() else None

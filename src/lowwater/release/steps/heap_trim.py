@@ -2,7 +2,7 @@
 
 import ctypes
 
-from lowwater.probes import malloc_library
+from lowwater.probes.glibc import malloc_library
 from lowwater.release.request import Request
 from lowwater.release.steps._step import Step
 

@@ -1,14 +1,14 @@
 """Empties what is still referred to although its time is over."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lowwater.release import living
 from lowwater.release.gradients import lent
-from lowwater.release.hollow import empty
 from lowwater.release.holding import held_by_nobody_else
-from lowwater.release.parts import parts_of, parts_of_others
+from lowwater.release.hollow import empty
+from lowwater.release.parts import outermost, parts_of, parts_of_others
 from lowwater.release.request import Request
 from lowwater.release.steps._step import Step
 
@@ -34,13 +34,12 @@ class Hollowing(Step):
         things = {key: thing for key, thing in things.items() if key not in request.kept}
         if not things:
             return None
-        told = [*_names(things.values())]
+        request.emptied += _names(things.values(), request)
         for thing in things.values():
             empty(thing, request.where)
-        request.emptied += told
         things.clear()
-        # Python 3.11 keeps the loop variable, and with it the last one of them.
-        del thing
+        # The loop variable would keep the last one of them.
+        thing = None
         with lent():
             gc.collect()
         return ""
@@ -59,8 +58,9 @@ class Hollowing(Step):
             yield from (one.reference() for one in alive if one.identity in (free or {}))
 
 
-def _names(things: Any) -> Iterator[str]:  # noqa: ANN401 - a view of a dictionary
-    for thing in things:
-        kind = living.kind_of(thing)
-        if kind in _TOLD:
-            yield living.what_is(thing)
+def _names(things: Iterable[Any], request: Request) -> list[str]:
+    """What the reader knows by name; parts are told by what they are part of."""
+    kinds = [(thing, living.kind_of(thing)) for thing in things]
+    watched = [living.Watched.of(thing, kind) for thing, kind in kinds if kind in _TOLD]
+    who = "you still refer to it" if request.hollow else "a variable of the block refers to it"
+    return [f"{one.what}; {who}" for one in outermost(watched)]

@@ -10,8 +10,8 @@ from lowwater.release import living
 from lowwater.release.gradients import lent
 from lowwater.release.in_use import other_thread_in_keras
 from lowwater.release.living import loaded
-from lowwater.release.request import Request
 from lowwater.release.open_sessions import is_open
+from lowwater.release.request import Request
 from lowwater.release.steps._step import Step
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.

@@ -1,8 +1,8 @@
 """Closes sessions of `tf.compat.v1`: an open one keeps its variables outside of Python."""
 
 from lowwater.release.living import SESSION
-from lowwater.release.request import Request
 from lowwater.release.open_sessions import close, is_open
+from lowwater.release.request import Request
 from lowwater.release.steps._step import Step
 
 
