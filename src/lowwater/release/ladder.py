@@ -53,7 +53,9 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
     return Receipt(
         name=request.name,
         steps=steps,
-        survivors=survivors(_expected_dead(request)),
+        survivors=survivors(
+            _expected_dead(request), request.block.variables()[0] if request.block else None
+        ),
         freed_bytes=given_back(first.in_use_bytes, last.in_use_bytes),
         system_bytes=given_back(first.resident_bytes, last.resident_bytes),
         device_bytes=first.device_bytes - last.device_bytes,

@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from types import CodeType, FrameType, ModuleType
@@ -29,27 +29,42 @@ _ANY_OTHER = "the program holds it where we did not look"
 class _Root:
     """A variable: where it is found, in words."""
 
+    name: str
     held_by: str
     where: str | None
     value: Any
 
 
-def survivors(watched: Iterable[Watched], most: int = 10) -> tuple[Survivor, ...]:
-    """Each that lives, with its holder; the program's own variables are looked at first."""
+def survivors(
+    watched: Iterable[Watched], block: Mapping[str, Any] | None = None, most: int = 10
+) -> tuple[Survivor, ...]:
+    """Each that lives, with its holder; the program's own variables are looked at first.
+
+    The variables of the `block` that has ended are looked at last: had nobody else held the
+    object, it would have been emptied.
+    """
     waiting = {one.identity: one for one in watched if one.is_alive}
     if not waiting:
         return ()
-    found = {identity: _told(waiting[identity], way) for identity, way in _search(waiting)}
+    found: dict[int, Survivor] = {}
+    roots = [*_roots()]
+    of_block = {(name, id(value)) for name, value in (block or {}).items()}
+    others = [root for root in roots if (root.name, id(root.value)) not in of_block]
+    for some in (others, roots) if of_block else (roots,):
+        missing = {identity: one for identity, one in waiting.items() if identity not in found}
+        found |= {key: _told(waiting[key], way) for key, way in _search(missing, some)}
     rest = [one for identity, one in waiting.items() if identity not in found]
     return (*found.values(), *(_unnamed(one) for one in rest))[:most]
 
 
-def _search(waiting: dict[int, Watched]) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
+def _search(
+    waiting: dict[int, Watched], roots: list[_Root]
+) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
     """Breadth first, so that the shortest way is found; each way begins with its root."""
     wanted, spaces = {*waiting}, module_spaces()
     seen: dict[int, tuple[Any, int | None, _Root]] = {}
     queue: deque[int] = deque()
-    for root in _roots():
+    for root in roots:
         if id(root.value) not in seen:
             seen[id(root.value)] = (root.value, None, root)
             queue.append(id(root.value))
@@ -115,7 +130,7 @@ def _roots() -> Iterator[_Root]:
                 where = space.get("__file__")
                 file = shown(where) if isinstance(where, str) else None
                 told = f"`{name}` is still a variable of module `{space.get('__name__')}`"
-                yield _Root(f"{told}, {file}" if file else told, file, value)
+                yield _Root(name, f"{told}, {file}" if file else told, file, value)
 
 
 def _locals() -> Iterator[_Root]:
@@ -126,7 +141,7 @@ def _locals() -> Iterator[_Root]:
                 where, function = line_of(frame), frame.f_code.co_qualname
                 for name, value in variables_of(frame).items():
                     told = f"`{name}` is still a local of `{function}()`, {where}"
-                    yield _Root(told, where, value)
+                    yield _Root(name, told, where, value)
             frame = frame.f_back
 
 
