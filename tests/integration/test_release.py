@@ -533,6 +533,7 @@ def test_registry_of_another_make_is_left_alone(programs):
     assert stdout.startswith("True ['this release of TensorFlow keeps its gradients in a way")
 
 
+STAYS_OPEN = "1 open session stays open, for all we know in use: see lowwater.sessions()"
 SESSIONS = """\
     import gc, threading
     import tensorflow as tf, lowwater
@@ -582,8 +583,7 @@ def test_sessions_are_listed_and_closed(programs):
         "3",
         "False 2",
         "4",
-        "['close sessions'] ('1 open session stays open, for all we know in use: "
-        "see lowwater.sessions()',)",
+        f"['close sessions'] ('{STAYS_OPEN}',)",
         "no session is open",
     ]
 

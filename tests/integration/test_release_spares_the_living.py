@@ -157,8 +157,9 @@ INLINED = """\
     kept = [copied(), tf.saved_model.load(folder).__call__]
     # Only the concrete function, only the outer of two, and one with a loop.
     inner = tf.function(odd)
-    kept.append(tf.function(lambda x: inner(x)).get_concrete_function(tf.TensorSpec((), tf.float32)))
-    del inner
+    outer = tf.function(lambda x: inner(x))
+    kept.append(outer.get_concrete_function(tf.TensorSpec((), tf.float32)))
+    del inner, outer
     kept.append(tf.function(lambda x: tf.while_loop(
         lambda i, v: i < 1, lambda i, v: (i + 1, odd(v)), (0, x))[1]))
     for one in kept:

@@ -1,11 +1,14 @@
 """The variables of a `with` block: those that only the block's own statements bind."""
 
+import contextlib
 import dis
 import weakref
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
 from lowwater.census.roots import variables_of
+from lowwater.release.hollow import is_shell
 from lowwater.release.place import calling_frame, line_of
 
 _HAS_FAST_LOCALS = 0x1
@@ -13,6 +16,10 @@ _HAS_FAST_LOCALS = 0x1
 _bound_at_first: weakref.WeakKeyDictionary[CodeType, dict[int, frozenset[str]]] = (
     weakref.WeakKeyDictionary()
 )
+
+
+# What variables of a block held at its end. A notebook may run the same cell again.
+_left_behind: dict[int, weakref.ref[Any]] = {}
 
 
 class Block:
@@ -27,7 +34,7 @@ class Block:
         self.where = line_of(frame) if frame else "an unknown line"
         if frame is not None and not _is_function(frame):
             sites = _bound_at_first.setdefault(frame.f_code, {})
-            sites.setdefault(self._begin, frozenset(frame.f_locals))
+            sites.setdefault(self._begin, frozenset(_names_from_before(frame)))
 
     def variables(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The block's own variables at its end, and which of them inner functions share."""
@@ -35,7 +42,9 @@ class Block:
         if frame is None or id(frame) != self._frame_id or frame.f_code is not self._code:
             return {}, ()
         names = self._names(frame)
-        bound = {name: value for name, value in variables_of(frame).items() if name in names}
+        bound = {name: value for name, value in _variables(frame).items() if name in names}
+        for value in bound.values():
+            _leave_behind(value)
         return bound, frame.f_code.co_cellvars
 
     def _names(self, frame: FrameType) -> set[str]:
@@ -50,6 +59,24 @@ class Block:
         known = _bound_at_first.get(frame.f_code, {}).get(self._begin, frozenset())
         # Bound anew in every round: what the first round found bound is from before the loop.
         return inside - outside - known
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    return variables_of(frame) if _is_function(frame) else dict(frame.f_locals)
+
+
+def _names_from_before(frame: FrameType) -> Iterator[str]:
+    """What a module has bound, apart from what an earlier block has left there."""
+    for name, value in [*frame.f_locals.items()]:
+        known = _left_behind.get(id(value))
+        if not is_shell(value) and (known is None or known() is not value):
+            yield name
+
+
+def _leave_behind(value: Any) -> None:  # noqa: ANN401
+    identity = id(value)
+    with contextlib.suppress(TypeError):  # a number, a list: it holds no model by itself
+        _left_behind[identity] = weakref.ref(value, lambda _: _left_behind.pop(identity, None))
 
 
 def _stored(instruction: dis.Instruction) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ doubt.
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CellType, CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -21,19 +21,23 @@ _NOT_ENTERED = (type, ModuleType, FrameType, CodeType, BuiltinFunctionType)
 
 
 def held_by_nobody_else(
-    variables: Mapping[str, Any], cells: Iterable[str] = ()
+    variables: Mapping[str, Any], cells: Collection[str] = ()
 ) -> dict[int, Any] | None:
     """The objects that only these variables hold, by identity; None where there are too many.
 
     Each variable counts as one reference to its value. Those named in `cells` are shared with
     inner functions, so that the reference is in a cell.
     """
-    below, inner = _below(variables.values())
+    shared = _cells_of([value for name, value in variables.items() if name in cells])
+    below, inner = _below([*variables.values(), *shared.values()])
     if len(below) > _MOST:
         return None
-    known = inner + _from_variables(variables, {*cells}, below)
-    # Besides ours there is the reference of the mapping, once for each name.
-    known += Counter(id(value) for value in variables.values())
+    # One reference of the frame, to the value or to its cell, and one of the mapping.
+    known = inner + Counter(id(value) for value in variables.values())
+    for name, value in variables.items():
+        known[id(shared.get(id(value), value) if name in cells else value)] += 1
+    shared.clear()
+    value = None  # a reference of our own would look like somebody else's
     counts = _counted(below)
     return _without_held(below, [one for one in below if counts[one] > known[one]])
 
@@ -81,20 +85,15 @@ def _parts(thing: Any, spaces: set[int]) -> Iterator[Any]:  # noqa: ANN401
     yield from filter(gc.is_tracked, gc.get_referents(thing))
 
 
-def _from_variables(
-    variables: Mapping[str, Any], cells: set[str], below: Mapping[int, Any]
-) -> Counter[int]:
-    """The references that go with the variables; of a shared one the reference to its cell."""
-    found: Counter[int] = Counter()
-    for name, value in variables.items():
-        cell = _cell_of(value, below) if name in cells else None
-        found[id(value) if cell is None else id(cell)] += 1
-    return found
+def _cells_of(values: list[Any]) -> dict[int, CellType]:
+    """The cells in which a frame keeps these values, by the identity of the value.
 
-
-def _cell_of(value: Any, below: Mapping[int, Any]) -> CellType | None:  # noqa: ANN401
-    cells = (thing for thing in below.values() if type(thing) is CellType)
-    return next((cell for cell in cells if _content(cell) is value), None)
+    Where several hold the same value, all but one count as somebody else's.
+    """
+    values = [value for value in values if gc.is_tracked(value)]
+    holders = gc.get_referrers(*values) if values else []
+    cells = [holder for holder in holders if type(holder) is CellType]
+    return {id(_content(cell)): cell for cell in cells}
 
 
 def _content(cell: CellType) -> Any:  # noqa: ANN401

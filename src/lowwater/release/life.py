@@ -111,7 +111,11 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         if error is not None:
             clear_finished_frames(error, run.handled)
         run.handled = None
-        self.receipt = self._release(run)
+        try:
+            self.receipt = self._release(run)
+        except Exception as failure:  # noqa: BLE001 - the program's own exception must pass
+            told = f"the release failed: {type(failure).__name__}: {failure}"
+            self.receipt = Receipt(self.name, notes=(told,))
 
     def __call__(self, function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
         """Make every call of a function such a block."""
