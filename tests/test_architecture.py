@@ -20,7 +20,7 @@ LAYERS = {
         "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
-    "act": {"release", "experiments"},
+    "act": {"giveback", "experiments"},
     "tell": {"report"},
     "compose": {"launch", "session", "supervisor", "progress"},
     "doors": {

@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Any
 from lowwater.instrumentation.explicit import boundary
 
 if TYPE_CHECKING:
-    from lowwater.release.api import release
-    from lowwater.release.life import lifecycle
-    from lowwater.release.open_sessions import sessions
+    from lowwater.giveback.lifecycle import lifecycle
+    from lowwater.giveback.release import release
+    from lowwater.giveback.sessions import sessions
 
 __version__ = "0.1.0.dev0"
 __all__ = ["__version__", "boundary", "lifecycle", "release", "sessions"]
 
 # Loaded when first asked for: the agent imports this package before the user's script runs.
-_LAZY = frozenset({"lifecycle", "release", "sessions"})
+_LAZY = {
+    "lifecycle": "lowwater.giveback.lifecycle",
+    "release": "lowwater.giveback.release",
+    "sessions": "lowwater.giveback.sessions",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -21,5 +25,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    package = import_module("lowwater.release")
-    return package if name == "release" else getattr(package, name)
+    found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    return found

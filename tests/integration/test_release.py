@@ -9,7 +9,7 @@ pytestmark = pytest.mark.tensorflow
 SMALL = """\
     import gc, json, sys, threading, time
     import numpy as np, tensorflow as tf, keras, lowwater
-    from lowwater.release.meter import levels_now
+    from lowwater.giveback.meter import levels_now
 
     x, y = np.zeros((64, 20), "float32"), np.zeros((64, 1), "float32")
 
@@ -34,7 +34,7 @@ SMALL = """\
 MOBILE = """\
     import gc, json
     import numpy as np, keras, lowwater
-    from lowwater.release.meter import levels_now
+    from lowwater.giveback.meter import levels_now
 
     x, y = np.zeros((8, 32, 32, 3), "float32"), np.zeros((8, 10), "float32")
 
