@@ -28,24 +28,22 @@ def held_by_nobody_else(
     Each variable counts as one reference to its value. Those named in `cells` are shared with
     inner functions, so that the reference is in a cell.
     """
-    shared = _cells_of([value for name, value in variables.items() if name in cells])
-    below, inner = _below([*variables.values(), *shared.values()])
+    below, inner = _below([*variables.values(), *_cells_with(variables, cells)])
     if len(below) > _MOST:
         return None
-    # One reference of the frame, to the value or to its cell, and one of the mapping.
-    known = inner + Counter(id(value) for value in variables.values())
-    for name, value in variables.items():
-        known[id(shared.get(id(value), value) if name in cells else value)] += 1
-    shared.clear()
-    value = None  # a reference of our own would look like somebody else's
     counts = _counted(below)
+    # The mapping refers to each value, and so does the frame, directly or through a cell.
+    known = inner + Counter(map(id, variables.values()))
+    for name, value in variables.items():
+        known[_cell_of_frame(value, below, counts - known) if name in cells else id(value)] += 1
+    value = None  # a reference of our own would look like somebody else's
     return _without_held(below, [one for one in below if counts[one] > known[one]])
 
 
-def _counted(below: Mapping[int, Any]) -> dict[int, int]:
+def _counted(below: Mapping[int, Any]) -> Counter[int]:
     """How often each object is referred to, apart from this dictionary."""
     ours = _count({0: []})[0]
-    return {identity: count - ours for identity, count in _count(below).items()}
+    return Counter({identity: count - ours for identity, count in _count(below).items()})
 
 
 def _count(below: Mapping[int, Any]) -> dict[int, int]:
@@ -85,15 +83,20 @@ def _parts(thing: Any, spaces: set[int]) -> Iterator[Any]:  # noqa: ANN401
     yield from filter(gc.is_tracked, gc.get_referents(thing))
 
 
-def _cells_of(values: list[Any]) -> dict[int, CellType]:
-    """The cells in which a frame keeps these values, by the identity of the value.
+def _cells_with(variables: Mapping[str, Any], cells: Collection[str]) -> list[CellType]:
+    """The cells that hold the values which a frame shares with inner functions."""
+    shared = [value for name, value in variables.items() if name in cells and gc.is_tracked(value)]
+    holders = gc.get_referrers(*shared) if shared else []
+    return [holder for holder in holders if type(holder) is CellType]
 
-    Where several hold the same value, all but one count as somebody else's.
+
+def _cell_of_frame(value: Any, below: Mapping[int, Any], surplus: Counter[int]) -> int:  # noqa: ANN401
+    """The cell of this value that somebody refers to whom we cannot see: a frame cannot be seen.
+
+    If there are several, one stays unexplained, and so the value counts as held.
     """
-    values = [value for value in values if gc.is_tracked(value)]
-    holders = gc.get_referrers(*values) if values else []
-    cells = [holder for holder in holders if type(holder) is CellType]
-    return {id(_content(cell)): cell for cell in cells}
+    cells = (key for key, thing in below.items() if type(thing) is CellType and surplus[key] > 0)
+    return next((key for key in cells if _content(below[key]) is value), id(None))
 
 
 def _content(cell: CellType) -> Any:  # noqa: ANN401

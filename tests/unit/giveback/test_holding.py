@@ -112,3 +112,38 @@ def test_functions_do_not_lead_to_their_modules():
         return None
 
     assert len(reached_from([inner])) < 100
+
+
+def test_shared_variable_with_cells_of_its_own_is_free():
+    def main():
+        model = Thing()
+
+        def wrap(this):
+            return lambda: this
+
+        def step():
+            return model
+
+        # Keras wraps methods of a model in closures over the model.
+        model.build = wrap(model)
+        return id(model) in free_of({"model": model, "step": step}, ("model",))
+
+    assert main() is True
+
+
+def test_value_that_another_frame_shares_too_is_held():
+    def outer():
+        model = Thing()
+
+        def inner():
+            return model
+
+        def main(mine):
+            def step():
+                return mine
+
+            return id(mine) in free_of({"mine": mine, "step": step}, ("mine",))
+
+        return main(model), inner
+
+    assert outer()[0] is False
