@@ -21,8 +21,8 @@ def test_public_names_exist():
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'relase'"):
-        _ = lowwater.relase
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = lowwater.no_such_name
 
 
 def test_giving_memory_back_imports_no_framework_and_no_numpy():

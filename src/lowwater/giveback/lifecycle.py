@@ -26,7 +26,8 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 # Runs that have not ended, on any thread: what is made meanwhile may be anyone's.
-_running: "weakref.WeakSet[_Run]" = weakref.WeakSet()
+_running: "set[_Run]" = set()
+_lock = threading.Lock()
 
 
 @dataclass(eq=False)
@@ -93,10 +94,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
     def __enter__(self) -> Self:
         known = {one.identity: one.reference for one in living()}
         run = _Run(Block(), levels_now(), known, sys.exc_info()[1])
-        for other in [*_running]:
-            if other.thread != run.thread:
-                other.overlaps = run.overlaps = True
-        _running.add(run)
+        _enter(run)
         self._runs.append(run)
         return self
 
@@ -107,7 +105,8 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         traceback: TracebackType | None,
     ) -> None:
         run = self._runs.pop()
-        _running.discard(run)
+        with _lock:
+            _running.discard(run)
         if error is None:
             run.block.end()
         else:
@@ -158,6 +157,14 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         request.seen = living()
         request.given = _expected_dead(run, request)
         return climb(request)
+
+
+def _enter(run: _Run) -> None:
+    with _lock:
+        for other in _running:
+            if other.thread != run.thread:
+                other.overlaps = run.overlaps = True
+        _running.add(run)
 
 
 def _expected_dead(run: _Run, request: Request) -> list[Watched]:
