@@ -14,7 +14,7 @@ libraries included.
 import gc
 import re
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -103,9 +103,17 @@ def at_copying() -> str:
     return ""
 
 
+def graphs_now() -> list[Any]:
+    """All graphs that live, and all definitions: of some functions there is nothing else."""
+    return strong(GRAPH, DEFINITION)
+
+
 @contextmanager
-def lent() -> Iterator[Table]:
-    """Inside the block a collection takes dead graphs, in spite of the registry."""
+def lent(graphs: Callable[[], list[Any]] = graphs_now) -> Iterator[Table]:
+    """Inside the block a collection takes dead graphs, in spite of the registry.
+
+    `graphs` gives all that live, where somebody knows them already.
+    """
     found = table()
     names = found.names if not at_copying() else []
     if not names:
@@ -113,7 +121,7 @@ def lent() -> Iterator[Table]:
         return
     owners: list[Any] = []
     try:
-        _lend(found.entries, names, owners)
+        _lend(found.entries, names, graphs, owners)
         owners[:] = [weakref.ref(graph) for graph in owners]
         yield found
     finally:
@@ -126,14 +134,19 @@ def _looks_as_expected(entries: dict[str, Any]) -> bool:
     return sample is None or type(sample) is not dict or {_TYPE, _LOCATION} <= sample.keys()
 
 
-def _lend(entries: dict[str, Any], names: list[str], owners: list[Any]) -> None:
-    graphs_by_name = _graphs_by_name(set(names))
+def _lend(
+    entries: dict[str, Any],
+    names: list[str],
+    graphs: Callable[[], list[Any]],
+    owners: list[Any],
+) -> None:
+    graphs_by_name = _graphs_by_name(set(names), graphs())
     for name in names:
         entry = entries[name]
-        graphs = graphs_by_name.get(name) or _graphs_below(entry[_TYPE])
-        if not graphs:
+        needing = graphs_by_name.get(name) or _graphs_below(entry[_TYPE])
+        if not needing:
             continue  # nobody is known who needs it: it stays
-        for graph in graphs:
+        for graph in needing:
             _own(graph, entry, owners)
         entries[name] = LentEntry(entry)
 
@@ -165,10 +178,10 @@ def _forget(owners: list[Any]) -> None:
             delattr(graph, _OWNED)
 
 
-def _graphs_by_name(names: set[str]) -> dict[str, list[Any]]:
+def _graphs_by_name(names: set[str], graphs: list[Any]) -> dict[str, list[Any]]:
     """Which living graphs name which entries, in their operations or their libraries."""
     found: dict[str, list[Any]] = {}
-    for thing in strong(GRAPH, DEFINITION):
+    for thing in graphs:
         if isinstance(thing, loaded(_OPS, "Graph")):
             definition = thing.as_graph_def().SerializeToString()
         elif _has_graph(thing):

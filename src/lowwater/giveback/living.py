@@ -61,7 +61,7 @@ class Watched(NamedTuple):
 
 def living(*kinds: str) -> list[Watched]:
     """Everything of these kinds that is alive, or of all kinds."""
-    return [Watched.of(thing, kind) for kind, thing in _found(kinds or ORDER)]
+    return [Watched.of(thing, kind) for kind, thing in _found(kinds or (*ORDER, DEFINITION))]
 
 
 def strong(*kinds: str) -> list[Any]:

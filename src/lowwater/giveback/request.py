@@ -1,11 +1,13 @@
 """What was asked of the ladder, and what its steps tell each other."""
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lowwater.giveback.block import Block
+from lowwater.giveback.gradients import graphs_now
 from lowwater.giveback.hollow import is_shell
-from lowwater.giveback.living import Watched
+from lowwater.giveback.living import DEFINITION, GRAPH, Watched
 
 Level = Literal["gentle", "thorough"]
 
@@ -37,7 +39,12 @@ class Request:
         """What should die and has not, of these kinds or of all."""
         return [one for one in self.given if one.is_alive and (not kinds or one.kind in kinds)]
 
-    def living(self, kind: str) -> list[Any]:
-        """Everything of a kind that lives and was not emptied, for a moment."""
-        things = (one.reference() for one in self.seen if one.kind == kind)
+    def graphs(self) -> list[Any]:
+        """All graphs that live; where other threads run, they may have made some meanwhile."""
+        is_alone = len(sys._current_frames()) == 1  # noqa: SLF001 - documented
+        return self.living(GRAPH, DEFINITION) if is_alone else graphs_now()
+
+    def living(self, *kinds: str) -> list[Any]:
+        """Everything of these kinds that lives and was not emptied, for a moment."""
+        things = (one.reference() for one in self.seen if one.kind in kinds)
         return [thing for thing in things if thing is not None and not is_shell(thing)]

@@ -14,7 +14,7 @@ class GradientRegistry(Step):
     name = "gradient registry"
     about = f"{GRADIENT_REGISTRY.code}, {(GRADIENT_REGISTRY.issue or '').partition('/')[2]}"
 
-    def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
+    def run(self, request: Request) -> str | None:
         """Lend the entries to their graphs, and collect."""
         found = table()
         if found.why_not:
@@ -24,6 +24,6 @@ class GradientRegistry(Step):
         busy = at_copying()
         if busy:
             return busy
-        with lent():
+        with lent(request.graphs):
             gc.collect()
         return ""

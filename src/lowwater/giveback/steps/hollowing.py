@@ -40,7 +40,7 @@ class Hollowing(Step):
         things.clear()
         # The loop variable would keep the last one of them.
         thing = None
-        with lent():
+        with lent(request.graphs):
             gc.collect()
         return ""
 

@@ -53,7 +53,7 @@ class KerasState(Step):
         for keras in libraries:
             _clear(keras)
         # The graph in which tf_keras connects layers has gradients in the registry, too.
-        with lent() if _is_ready("tf_keras") else nullcontext():
+        with lent(request.graphs) if _is_ready("tf_keras") else nullcontext():
             gc.collect()
         return ""
 
