@@ -20,7 +20,7 @@ LAYERS = {
         "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
-    "act": {"mend", "release", "experiments"},
+    "act": {"giveback", "mend", "experiments"},
     "tell": {"report"},
     # The agent composes what happens inside the watched process: it observes, and it may mend.
     "compose": {"agent", "launch", "session", "supervisor", "progress"},

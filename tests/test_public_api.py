@@ -9,7 +9,7 @@ import pytest
 
 import lowwater
 
-PUBLIC = ["__version__", "boundary", "mend"]
+PUBLIC = ["__version__", "boundary", "lifecycle", "mend", "release", "sessions"]
 
 
 def test_public_names_are_the_committed_list():
@@ -18,6 +18,25 @@ def test_public_names_are_the_committed_list():
 
 def test_public_names_exist():
     assert [name for name in PUBLIC if not hasattr(lowwater, name)] == []
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = lowwater.no_such_name
+
+
+def test_giving_memory_back_imports_no_framework_and_no_numpy():
+    program = (
+        "import lowwater, sys; lowwater.release(); lowwater.sessions()\n"
+        "with lowwater.lifecycle(): pass\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    assert {"tensorflow", "keras", "jax", "torch", "numpy", "scipy"}.isdisjoint(loaded)
 
 
 def test_version_is_that_of_the_installed_package():

@@ -3,7 +3,9 @@
 LowwaterError
 └── UserError            one line: what is wrong, what was received, what to do
     ├── UsageError       exit code 2
-    └── UnreadableInput  exit code 5
+    ├── UnreadableInput  exit code 5
+    ├── StillInUse       a model at work cannot be released
+    └── AlreadyReleased  an emptied object was used
 """
 
 
@@ -35,3 +37,20 @@ class UnreadableInput(UserError):
     """A file is damaged, foreign, or from a newer release."""
 
     exit_code = 5
+
+
+class StillInUse(UserError):
+    """Something was to be released that is at work."""
+
+
+class AlreadyReleased(UserError, AttributeError):
+    """An object was used that `release(hollow=True)` or a `lifecycle` has emptied.
+
+    It is an AttributeError too: `hasattr` and `getattr` with a default go on working.
+    """
+
+    def __init__(self, story: str) -> None:
+        """Tell where it was released, and how it could have been kept."""
+        super().__init__(
+            story, advice="build it anew; inside a lifecycle `life.keep(it)` lets it live on"
+        )

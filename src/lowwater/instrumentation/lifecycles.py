@@ -32,6 +32,10 @@ class Life(NamedTuple):
         return self.kind, self.where, self.about
 
 
+# All that are counting now, so that somebody who meets an object can ask for its birthplace.
+_counting: "weakref.WeakSet[Lives]" = weakref.WeakSet()
+
+
 class Lives:
     """Counts the living objects of one kind; each birth is a boundary, where there are passes."""
 
@@ -53,6 +57,7 @@ class Lives:
         self._living: dict[int, Life] = {}
         self.was_used = False
         self.makers_of_parts: set[CodeType] = set()
+        _counting.add(self)
 
     def __len__(self) -> int:
         """How many live now."""
@@ -72,6 +77,11 @@ class Lives:
         kind, where = type(newborn).__qualname__, self._calls.where()
         self._living[identity] = Life(reference, kind, where, self._about(newborn))
 
+    def birthplace(self, thing: Any) -> tuple[str, int] | None:  # noqa: ANN401
+        """The file and the line that made a living object, if its birth was seen."""
+        life = self._living.get(id(thing))
+        return life.where if life is not None and life.reference() is thing else None
+
     def by_label(self) -> Counter[tuple[str, tuple[str, int] | None, str]]:
         """How many live, by their class, the line that made them, and what is said of them."""
         return Counter(life.label for life in [*self._living.values()])
@@ -88,6 +98,12 @@ class Lives:
     def ended(self, closed: Any) -> None:  # noqa: ANN401
         """A life ends before the object does: a session was closed."""
         self._living.pop(id(closed), None)
+
+
+def birthplace(thing: Any) -> tuple[str, int] | None:  # noqa: ANN401
+    """The file and the line of the program that made an object, where somebody watched it."""
+    places = (lives.birthplace(thing) for lives in [*_counting])
+    return next((place for place in places if place is not None), None)
 
 
 class LifecycleProbe:

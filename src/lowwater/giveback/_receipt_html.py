@@ -1,0 +1,37 @@
+"""A receipt for notebooks: a small table, in the colours of the page it stands on."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from lowwater.giveback import _receipt_text as text
+
+if TYPE_CHECKING:
+    from lowwater.giveback.receipt import Receipt, StepDone
+
+_ROW = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align:left'>{}</td></tr>"
+
+
+def render(receipt: Receipt) -> str:
+    """The facts of the text, every word of the program escaped."""
+    rows = "".join(_row(step) for step in receipt.steps)
+    held = [text.told_survivor(survivor) for survivor in receipt.survivors] or ["nothing"]
+    told = [f"emptied: {what}" for what in receipt.emptied]
+    told += [f"still held: {one}" for one in held]
+    told += [
+        f"only the end of the process returns: {text.told_reserve(one)}" for one in receipt.reserves
+    ]
+    told += receipt.notes
+    lines = "".join(f"<div>{escape(line)}</div>" for line in told)
+    return f"<div><b>{escape(text.headline(receipt))}</b><table>{rows}</table>{lines}</div>"
+
+
+def _row(step: StepDone) -> str:
+    said = step.skipped or ", ".join(part for part in (step.about, text.told_died(step)) if part)
+    size = "-" if step.skipped else text.told_bytes(step.in_use_bytes)
+    if (step.system_bytes or 0) > 0 and not step.skipped:
+        said = ", ".join(
+            filter(None, (said, f"{text.told_bytes(step.system_bytes)} to the system"))
+        )
+    return _ROW.format(escape(step.name), escape(size), escape(said))

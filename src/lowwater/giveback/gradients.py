@@ -1,0 +1,228 @@
+"""Lends the entries of TensorFlow's gradient registry to the graphs that need them.
+
+The registry holds every custom gradient for ever, and a gradient holds the graph that it was
+traced in (LW205). While they are lent, each graph that names an entry owns it, and the registry
+refers to it weakly. A collection then takes the graphs that nobody else holds, and their
+gradients with them. What still lives afterwards is put back as it was.
+
+Nothing is guessed: the collector itself decides which graphs are dead, and an entry lives as
+long as any graph that names it. That includes graphs into which an operation was copied
+(SavedModels, inlined and imported functions), for they are searched, functions in their
+libraries included.
+"""
+
+import gc
+import re
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from lowwater.census.roots import frames_now
+from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
+
+_OPS = "tensorflow.python.framework.ops"
+_NAME = re.compile(r"CustomGradient-\d+")
+_NAME_IN_BYTES = re.compile(rb"CustomGradient-\d+")
+_OWNED = "_lowwater_lent_gradients"
+# The keys of an entry, as TensorFlow's `Registry` writes them.
+_TYPE, _LOCATION = "type", "location"
+# Python freezes a few objects itself when it starts; a program that does freezes many.
+_FEW_FROZEN = 1000
+# Between our search and the collection no operation may find its way into another graph.
+_COPYING = (
+    "tensorflow.python.framework.func_graph",
+    "tensorflow.python.framework.function_def_to_graph",
+    "tensorflow.python.framework.importer",
+    "tensorflow.python.framework.convert_to_constants",
+    "tensorflow.python.eager.lift_to_graph",
+    "tensorflow.python.saved_model",
+)
+# How deep the graph lies in what a gradient function has closed over.
+_DEEPEST = 4
+
+
+class LentEntry:
+    """Stands in the registry for an entry that a graph owns: looked up like the entry itself."""
+
+    __slots__ = ("_function", "_location")
+
+    def __init__(self, entry: dict[str, Any]) -> None:
+        """Refer to the function weakly; where it was registered is only text."""
+        self._function = weakref.ref(entry[_TYPE])
+        self._location = entry[_LOCATION]
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - as in TensorFlow
+        return self._function() if key == _TYPE else self._location
+
+    def as_entry(self) -> dict[str, Any] | None:
+        """The entry as it was, if its function lives."""
+        function = self._function()
+        return None if function is None else {_TYPE: function, _LOCATION: self._location}
+
+
+class Table(NamedTuple):
+    """TensorFlow's registry, or the reason why it is left alone."""
+
+    entries: dict[str, Any]
+    why_not: str = ""
+    is_loaded: bool = True
+
+    @property
+    def names(self) -> list[str]:
+        """The custom gradients in it; a mended or a lent one is not the registry's."""
+        return [
+            name
+            for name, entry in [*self.entries.items()]
+            if _NAME.fullmatch(name)
+            and type(entry) is dict
+            and type(entry.get(_TYPE)) is FunctionType
+        ]
+
+
+def table() -> Table:
+    """The registry as it is now."""
+    if loaded(_OPS, "Graph") is None:
+        return Table({}, "TensorFlow is not imported", is_loaded=False)
+    entries = getattr(loaded(_OPS, "gradient_registry"), "_registry", None)
+    # Not a subclass: another tool, or `mend()`, may keep the gradients in a way of its own.
+    if type(entries) is not dict or not _looks_as_expected(entries):
+        return Table({}, "this release of TensorFlow keeps its gradients in a way not known to us")
+    if gc.get_freeze_count() > _FEW_FROZEN:
+        return Table({}, "gc.freeze() hides the graphs that may need their gradients")
+    return Table(entries)
+
+
+def at_copying() -> str:
+    """Why the registry must be left alone now: somebody may be copying a graph into another."""
+    for frame in frames_now(lambda _: False):
+        module = frame.f_globals.get("__name__")
+        if isinstance(module, str) and module.startswith(_COPYING):
+            return f"a graph is being traced or loaded just now, in {frame.f_code.co_name}()"
+    return ""
+
+
+def graphs_now() -> list[Any]:
+    """All graphs that live, and all definitions: of some functions there is nothing else."""
+    return strong(GRAPH, DEFINITION)
+
+
+@contextmanager
+def lent(graphs: Callable[[], list[Any]] = graphs_now) -> Iterator[Table]:
+    """Inside the block a collection takes dead graphs, in spite of the registry.
+
+    `graphs` gives all that live, where somebody knows them already.
+    """
+    found = table()
+    names = found.names if not at_copying() else []
+    if not names:
+        yield found
+        return
+    owners: list[Any] = []
+    try:
+        _lend(found.entries, names, graphs, owners)
+        owners[:] = [weakref.ref(graph) for graph in owners]
+        yield found
+    finally:
+        _take_back(found.entries, names)
+        _forget(owners)
+
+
+def _looks_as_expected(entries: dict[str, Any]) -> bool:
+    sample = next((entry for name, entry in [*entries.items()] if _NAME.fullmatch(name)), None)
+    return sample is None or type(sample) is not dict or {_TYPE, _LOCATION} <= sample.keys()
+
+
+def _lend(
+    entries: dict[str, Any],
+    names: list[str],
+    graphs: Callable[[], list[Any]],
+    owners: list[Any],
+) -> None:
+    graphs_by_name = _graphs_by_name(set(names), graphs())
+    for name in names:
+        entry = entries[name]
+        needing = graphs_by_name.get(name) or _graphs_below(entry[_TYPE])
+        if not needing:
+            continue  # nobody is known who needs it: it stays
+        for graph in needing:
+            _own(graph, entry, owners)
+        entries[name] = LentEntry(entry)
+
+
+def _own(graph: Any, entry: dict[str, Any], owners: list[Any]) -> None:  # noqa: ANN401
+    owned = getattr(graph, _OWNED, None)
+    if owned is None:
+        owned = []
+        setattr(graph, _OWNED, owned)
+        owners.append(graph)
+    owned.append(entry)
+
+
+def _take_back(entries: dict[str, Any], names: list[str]) -> None:
+    for name in names:
+        lent_entry = entries.get(name)
+        if isinstance(lent_entry, LentEntry):
+            entry = lent_entry.as_entry()
+            if entry is None:
+                del entries[name]
+            else:
+                entries[name] = entry
+
+
+def _forget(owners: list[Any]) -> None:
+    for owner in owners:
+        graph = owner() if isinstance(owner, weakref.ref) else owner
+        if graph is not None:
+            delattr(graph, _OWNED)
+
+
+def _graphs_by_name(names: set[str], graphs: list[Any]) -> dict[str, list[Any]]:
+    """Which living graphs name which entries, in their operations or their libraries."""
+    found: dict[str, list[Any]] = {}
+    for thing in graphs:
+        if isinstance(thing, loaded(_OPS, "Graph")):
+            definition = thing.as_graph_def().SerializeToString()
+        elif _has_graph(thing):
+            continue  # which is among the graphs
+        else:
+            definition = thing.definition.SerializeToString()
+        for name in _names_in(definition) & names:
+            found.setdefault(name, []).append(thing)
+    return found
+
+
+def _has_graph(function: Any) -> bool:  # noqa: ANN401 - an AtomicFunction
+    return function._cached_graph is not None or function._generated_graph is not None  # noqa: SLF001
+
+
+def _names_in(definition: bytes) -> set[str]:
+    return {name.decode() for name in _NAME_IN_BYTES.findall(definition)}
+
+
+def _graphs_below(function: FunctionType) -> list[Any]:
+    """The graphs that a gradient function reaches through what it has closed over."""
+    kind = loaded(_OPS, "Graph")
+    level: list[Any] = [function]
+    for _ in range(_DEEPEST):
+        level = [part for thing in level for part in _inner(thing)]
+        graphs = {id(graph): graph for graph in map(_graph_of, level) if isinstance(graph, kind)}
+        if graphs:
+            return [*graphs.values()]
+    return []
+
+
+def _inner(thing: Any) -> list[Any]:  # noqa: ANN401
+    """What an object holds itself; a function or a class would lead to its module, and on."""
+    if type(thing) is FunctionType:
+        return [*(thing.__closure__ or ())]
+    return [] if isinstance(thing, type | ModuleType) else gc.get_referents(thing)
+
+
+def _graph_of(thing: Any) -> Any:  # noqa: ANN401
+    """The graph of a tensor, of an operation or of a concrete function."""
+    try:
+        return thing.graph
+    except Exception:  # noqa: BLE001 - most things have none, and an eager tensor raises
+        return None

@@ -1,0 +1,196 @@
+"""A block at whose end the models die that were made inside."""
+
+import functools
+import inspect
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from lowwater.errors import UsageError
+from lowwater.giveback.block import Block
+from lowwater.giveback.holding import reached_from
+from lowwater.giveback.in_use import at_work
+from lowwater.giveback.ladder import climb
+from lowwater.giveback.living import Watched, living
+from lowwater.giveback.meter import Levels, given_back, levels_now
+from lowwater.giveback.parts import parts_of
+from lowwater.giveback.receipt import Receipt
+from lowwater.giveback.request import Level, Request
+from lowwater.giveback.tracebacks import clear_finished_frames
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+# Runs that have not ended, on any thread: what is made meanwhile may be anyone's.
+_running: "set[_Run]" = set()
+_lock = threading.Lock()
+
+
+@dataclass(eq=False)
+class _Run:
+    """One time through the block."""
+
+    block: Block
+    levels: Levels
+    before: dict[int, weakref.ref[Any]]
+    handled: BaseException | None
+    kept: list[weakref.ref[Any]] = field(default_factory=list)
+    thread: int = field(default_factory=threading.get_ident)
+    # Whether a block on another thread ran at the same time.
+    overlaps: bool = False
+
+    def made(self, one: Watched) -> bool:
+        """Whether it was made inside."""
+        known = self.before.get(one.identity)
+        # The address of something dead may have been given to something new.
+        return known is None or known() is not one.reference()
+
+
+class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextlib.suppress`
+    """The life of a model: what is made inside the block is given back at its end.
+
+        with lowwater.lifecycle("trial 3") as life:
+            model = build(config)
+            score = model.fit(x, y).history["loss"][-1]
+        print(life.receipt)
+
+    Models, layers, optimizers, variables and traced functions that were made inside and are
+    held by nothing but the block's own variables are emptied: to use one afterwards is an
+    error that names this place. `life.keep(model)` lets one live on. What the program holds
+    elsewhere, in a list or in a variable that was bound before the block, stays as it is, and
+    the receipt names the holder. An exception passes through; the finished frames of its
+    traceback let go of their variables.
+
+    It decorates functions too: what such a function returns lives on.
+    """
+
+    def __init__(self, name: str | None = None, *, level: Level = "thorough") -> None:
+        """`name` stands in the receipt."""
+        if not (name is None or isinstance(name, str)):
+            raise UsageError(
+                "A lifecycle is named by a string",
+                received=repr(name),
+                advice='@lowwater.lifecycle("trial"), with the brackets',
+            )
+        self.name = name
+        self.receipt: Receipt | None = None
+        self._level = level
+        self._local = threading.local()
+
+    def keep(self, thing: _Result) -> _Result:
+        """Let an object live on after the block, with all that it holds; returns it."""
+        runs = self._runs
+        if not runs:
+            raise UsageError(
+                "keep() is for the time inside the block", advice="call it before the block ends"
+            )
+        runs[-1].kept += _references(thing)
+        return thing
+
+    def __enter__(self) -> Self:
+        known = {one.identity: one.reference for one in living()}
+        run = _Run(Block(), levels_now(), known, sys.exc_info()[1])
+        _enter(run)
+        self._runs.append(run)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        run = self._runs.pop()
+        with _lock:
+            _running.discard(run)
+        if error is None:
+            run.block.end()
+        else:
+            clear_finished_frames(error, run.handled)
+        run.handled = None
+        try:
+            self.receipt = self._release(run)
+        except Exception as failure:  # noqa: BLE001 - the program's own exception must pass
+            told = f"the release failed: {type(failure).__name__}: {failure}"
+            self.receipt = Receipt(self.name, notes=(told,))
+
+    def __call__(self, function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        """Make every call of a function such a block."""
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise UsageError(
+                "A lifecycle decorates plain functions",
+                received=f"the coroutine or generator {function.__qualname__}",
+                advice="write `with lowwater.lifecycle():` inside of it",
+            )
+
+        @functools.wraps(function)
+        def in_a_lifecycle(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+            with self:
+                return self.keep(function(*args, **kwargs))
+
+        return in_a_lifecycle
+
+    @property
+    def _runs(self) -> list[_Run]:
+        """The runs of this thread that have not ended; a block may be entered again inside."""
+        if not hasattr(self._local, "runs"):
+            self._local.runs = []
+        runs: list[_Run] = self._local.runs
+        return runs
+
+    def _release(self, run: _Run) -> Receipt:
+        grown = given_back(levels_now().in_use_bytes, run.levels.in_use_bytes)
+        request = Request(
+            where=f"the end of lifecycle {self.name!r}, {run.block.where}"
+            if self.name
+            else f"the end of the lifecycle at {run.block.where}",
+            name=self.name,
+            level=self._level,
+            kept=_kept(run),
+            block=run.block,
+            grown_bytes=grown,
+        )
+        request.seen = living()
+        request.given = _expected_dead(run, request)
+        return climb(request)
+
+
+def _enter(run: _Run) -> None:
+    with _lock:
+        for other in _running:
+            if other.thread != run.thread:
+                other.overlaps = run.overlaps = True
+        _running.add(run)
+
+
+def _expected_dead(run: _Run, request: Request) -> list[Watched]:
+    busy = {id(part) for model, _ in at_work() for part in parts_of(model)}
+    spared = busy | request.kept
+    born = [one for one in request.seen if run.made(one) and one.identity not in spared]
+    if run.overlaps:
+        # Another block made things meanwhile; ours are those that our variables reach.
+        variables, _ = run.block.variables()
+        reached = reached_from(variables.values())
+        born = [one for one in born if one.identity in reached]
+    return born
+
+
+def _kept(run: _Run) -> set[int]:
+    things = [thing for reference in run.kept if (thing := reference()) is not None]
+    return reached_from(things) if things else set()
+
+
+def _references(thing: Any) -> Iterable[weakref.ref[Any]]:  # noqa: ANN401
+    """The object itself, or the items of a container; a number has no need to be kept."""
+    if isinstance(thing, dict):
+        return [one for part in thing.values() for one in _references(part)]
+    if isinstance(thing, list | tuple | set | frozenset):
+        return [one for part in thing for one in _references(part)]
+    try:
+        return [weakref.ref(thing)]
+    except TypeError:
+        return []

@@ -1,0 +1,53 @@
+"""Which frames and files are the program's own, and how a place in them is written."""
+
+import contextlib
+import os
+import sys
+import sysconfig
+from types import FrameType
+
+_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LIBRARIES = tuple(
+    os.path.realpath(path) + os.sep
+    for name, path in sysconfig.get_paths().items()
+    if name in {"stdlib", "platstdlib", "purelib", "platlib"}
+)
+
+
+def is_users(filename: str) -> bool:
+    """Whether a file is the program's: neither ours, nor of a library, nor of Python itself."""
+    if filename.startswith(("<frozen", _OUR_FOLDER)):
+        return False
+    return not os.path.realpath(filename).startswith(_LIBRARIES)
+
+
+def shown(filename: str) -> str:
+    """A file as it is written in a receipt: by the way from here, if that is shorter."""
+    try:
+        relative = os.path.relpath(filename)
+    except (OSError, ValueError):  # no working folder any more, or another drive
+        return filename
+    return relative if len(relative) < len(filename) else filename
+
+
+def line_of(frame: FrameType) -> str:
+    """Where a frame stands, as `train.py:31`."""
+    return f"{shown(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def calling_frame() -> FrameType | None:
+    """The innermost frame that is not ours, nor of the tools around a `with` statement."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the public way costs milliseconds
+    while frame is not None and _is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def calling_line() -> str:
+    """The line of the program that has called us."""
+    frame = calling_frame()
+    return line_of(frame) if frame is not None else "an unknown line"
+
+
+def _is_machinery(filename: str) -> bool:
+    return filename.startswith(_OUR_FOLDER) or filename == contextlib.__file__

@@ -1,0 +1,82 @@
+"""What a release gave back, what it could not, and why: numbers and words, never an object."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lowwater.giveback import _receipt_html, _receipt_text
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """One step of the ladder: what died, and the bytes that came back.
+
+    `skipped` is the reason where the step did nothing. Bytes are None where they could not be
+    measured.
+    """
+
+    name: str
+    in_use_bytes: int | None = 0
+    system_bytes: int | None = 0
+    device_bytes: int = 0
+    died: Mapping[str, int] = field(default_factory=dict)
+    about: str = ""
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """An object that should have died, and the way by which the program still reaches it."""
+
+    what: str
+    held_by: str
+    where: str | None = None
+    trace: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Memory that a pool keeps: only the end of the process returns it."""
+
+    pool: str
+    size_bytes: int
+    in_use_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The outcome of one release. It holds names and numbers only, so it keeps nothing alive.
+
+    `freed_bytes` went back to the allocators and `system_bytes` from there to the operating
+    system; `device_bytes` went back to the allocators of accelerators. `grown_bytes` is what
+    memory in use had grown by inside a `lifecycle` block.
+    """
+
+    name: str | None = None
+    steps: tuple[StepDone, ...] = ()
+    survivors: tuple[Survivor, ...] = ()
+    freed_bytes: int | None = None
+    system_bytes: int | None = None
+    device_bytes: int = 0
+    grown_bytes: int | None = None
+    emptied: tuple[str, ...] = ()
+    reserves: tuple[Reserve, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain dictionaries, lists, strings and numbers, for JSON."""
+        return {"schema": "lowwater.receipt/1", **_plain(dataclasses.asdict(self))}
+
+    def __str__(self) -> str:
+        return _receipt_text.render(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return _receipt_html.render(self)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a field holds
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value

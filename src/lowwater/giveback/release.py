@@ -1,0 +1,99 @@
+"""`lowwater.release()`: checks what it is given, then climbs the ladder."""
+
+from typing import Any, get_args
+
+from lowwater.errors import StillInUse, UsageError
+from lowwater.giveback.hollow import is_shell, story_of
+from lowwater.giveback.in_use import at_work
+from lowwater.giveback.ladder import climb
+from lowwater.giveback.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, what_is
+from lowwater.giveback.parts import parts_of, parts_of_others
+from lowwater.giveback.place import calling_line
+from lowwater.giveback.receipt import Receipt
+from lowwater.giveback.request import Level, Request
+
+_HOLLOWABLE = (MODEL, LAYER, OPTIMIZER)
+_OTHER = "object"
+
+
+def release(
+    *objects: object,
+    level: Level = "thorough",
+    hollow: bool = False,
+    force: bool = False,
+    notebook: bool = False,
+) -> Receipt:
+    """Give back the memory of these objects, and of everything that is dead already.
+
+    Level `gentle` drops references, collects, closes the sessions that are given, takes graphs
+    which only TensorFlow's gradient registry holds, and trims the heap: nothing that lives
+    notices. Level `thorough` also clears the global state of Keras, unless a model is in use,
+    and the caches of JAX and torch.
+
+    With `hollow=True` models, layers and optimizers are emptied although you still refer to
+    them; to use one afterwards is an error. `force=True` clears the state of Keras under living
+    models, and closes all sessions. `notebook=True` drops the outputs that IPython keeps.
+    """
+    if level not in get_args(Level):
+        raise UsageError(
+            "There is no such level", received=repr(level), advice='level="gentle" or "thorough"'
+        )
+    request = Request(
+        where=calling_line(), level=level, hollow=hollow, force=force, notebook=notebook
+    )
+    for thing in objects:
+        _take(thing, request)
+    _refuse_those_at_work(objects)
+    if hollow:
+        _refuse_parts_of_others(request)
+    # From here on only the caller may hold them.
+    del objects
+    thing = None
+    return climb(request)
+
+
+def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where it is checked
+    if is_shell(thing):
+        request.notes.append(f"nothing to do: {story_of(thing)}")
+        return
+    kind = kind_of(thing)
+    if request.hollow and kind not in _HOLLOWABLE:
+        raise UsageError(
+            "hollow=True empties models, layers and optimizers of Keras",
+            received=_told(thing),
+            advice="release(...) without hollow",
+        )
+    try:
+        request.given.append(Watched.of(thing, kind or _OTHER))
+    except TypeError:
+        raise UsageError(
+            "release() takes models, optimizers, data sets, sessions and other objects that can "
+            "be seen to die",
+            received=_told(thing),
+            advice="release(*models) for those in a list, or release() for all that is dead",
+        ) from None
+
+
+def _told(thing: Any) -> str:  # noqa: ANN401
+    return "None" if thing is None else what_is(thing)
+
+
+def _refuse_those_at_work(objects: tuple[object, ...]) -> None:
+    for model, call in at_work():
+        busy = {id(part) for part in parts_of(model)}
+        for thing in objects:
+            if id(thing) in busy:
+                raise StillInUse(
+                    f"{what_is(thing)} is at work, in {call}, so nothing was released",
+                    advice="release it when that call has returned",
+                )
+
+
+def _refuse_parts_of_others(request: Request) -> None:
+    others = parts_of_others(request.given)
+    for one in request.given:
+        if one.identity in others:
+            raise StillInUse(
+                f"{one.what} is part of another model that lives, so nothing was emptied",
+                advice="release that model too, or first",
+            )

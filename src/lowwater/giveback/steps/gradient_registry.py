@@ -1,0 +1,29 @@
+"""Takes graphs that only TensorFlow's gradient registry holds (LW205)."""
+
+import gc
+
+from lowwater.giveback.gradients import at_copying, lent, table
+from lowwater.giveback.request import Request
+from lowwater.giveback.steps._step import Step
+from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
+
+
+class GradientRegistry(Step):
+    """Entries of dead graphs. A graph that lives keeps its gradients, and so do its copies."""
+
+    name = "gradient registry"
+    about = f"{GRADIENT_REGISTRY.code}, {(GRADIENT_REGISTRY.issue or '').partition('/')[2]}"
+
+    def run(self, request: Request) -> str | None:
+        """Lend the entries to their graphs, and collect."""
+        found = table()
+        if found.why_not:
+            return found.why_not if found.is_loaded else None
+        if not found.names:
+            return None
+        busy = at_copying()
+        if busy:
+            return busy
+        with lent(request.graphs):
+            gc.collect()
+        return ""

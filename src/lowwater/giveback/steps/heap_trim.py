@@ -1,0 +1,25 @@
+"""Returns to the system what malloc keeps although it is free."""
+
+import ctypes
+
+from lowwater.giveback.request import Request
+from lowwater.giveback.steps._step import Step
+from lowwater.probes.glibc import malloc_library
+
+
+class HeapTrim(Step):
+    """`malloc_trim`, which gives free pages of all of glibc's arenas back to the system."""
+
+    name = "trim the heap"
+
+    def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
+        """Trim, where the malloc of this process is glibc's."""
+        library = malloc_library()
+        if library is None or not library.startswith("libc.so"):
+            return f"malloc comes from {library or 'an unknown library'}, which trims itself"
+        try:
+            trim = ctypes.CDLL(None).malloc_trim
+        except AttributeError:
+            return "this C library cannot trim its heap"
+        trim(0)
+        return ""

@@ -1,0 +1,120 @@
+"""Clears the global state of Keras, if no living model would notice."""
+
+import gc
+import sys
+from contextlib import nullcontext
+from types import ModuleType
+from typing import Any
+
+from lowwater.giveback import living
+from lowwater.giveback.gradients import lent
+from lowwater.giveback.in_use import other_thread_in_keras
+from lowwater.giveback.living import loaded
+from lowwater.giveback.request import Request
+from lowwater.giveback.sessions import is_open
+from lowwater.giveback.steps._step import Step
+
+# `clear_session()` forgets them, and models built afterwards would compute something else.
+_SETTINGS = (
+    "dtype_policy distribution global_random_seed global_seed_generator traceback_filtering "
+    "interactive_logging flash_attention nnx_enabled custom_objects_scope_dict torch_device "
+    "safe_mode_saving use_legacy_config"
+).split()
+_STATE = "keras.src.backend.common.global_state"
+_RANDOM = frozenset(
+    (
+        "RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal RandomShuffle "
+        "Multinomial RandomGamma RandomPoissonV2 ParameterizedTruncatedNormal"
+    ).split()
+)
+_MOST_NAMED = 3
+
+
+class KerasState(Step):
+    """`clear_session()`, which also empties TensorFlow's default graph and its cache of kernels.
+
+    Under a model that lives on it starts the random numbers of `tf.random` again, so that
+    dropout repeats itself, compiles XLA programs anew, and gives new layers the names of old
+    ones. So it is refused while a model is in use, unless forced. The settings of Keras (dtype
+    policy, seed, distribution) are put back, which `clear_session()` alone forgets.
+    """
+
+    name = "clear Keras state"
+    is_gentle = False
+
+    def run(self, request: Request) -> str | None:
+        """Clear each Keras that the program has imported."""
+        libraries = [sys.modules[name] for name in ("keras", "tf_keras") if _is_ready(name)]
+        if not libraries:
+            return None
+        why_not = _why_not(request)
+        if why_not and not request.force:
+            return f"refused: {why_not}"
+        for keras in libraries:
+            _clear(keras)
+        # The graph in which tf_keras connects layers has gradients in the registry, too.
+        with lent(request.graphs) if _is_ready("tf_keras") else nullcontext():
+            gc.collect()
+        return ""
+
+
+def _is_ready(name: str) -> bool:
+    return getattr(sys.modules.get(name), "Model", None) is not None
+
+
+def _why_not(request: Request) -> str:
+    """Who would notice; empty where nobody would."""
+    models = request.living(living.MODEL)
+    if models:
+        names = ", ".join(living.what_is(model) for model in models[:_MOST_NAMED])
+        more = f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
+        given = {one.identity for one in request.alive(living.MODEL)}
+        is_given = all(id(model) in given for model in models)
+        advice = "del it first, or say hollow=True" if is_given else "or say force=True"
+        return f"{names}{more} still in use ({advice})"
+    if any(is_open(session) for session in request.living(living.SESSION)):
+        return "a v1 session is open, and its graph may be the default graph"
+    if _inside_a_graph():
+        return "the call stands inside a graph"
+    busy = other_thread_in_keras()
+    if busy:
+        return f"{busy} is at work in Keras"
+    drawing = _draws_random(request.living(living.GRAPH))
+    return f"{drawing} draws random numbers, which would start again" if drawing else ""
+
+
+def _inside_a_graph() -> bool:
+    stack = loaded("tensorflow.python.framework.ops", "_default_graph_stack")
+    return bool(getattr(stack, "stack", None))
+
+
+def _draws_random(graphs: list[Any]) -> str:
+    """A traced function with random operations whose state lies in the cache of kernels."""
+    kind = loaded("tensorflow.python.framework.func_graph", "FuncGraph")
+    for graph in graphs:
+        if isinstance(graph, kind or ()) and any(
+            one.type in _RANDOM for one in graph.get_operations()
+        ):
+            return living.what_is(graph)
+    return ""
+
+
+def _clear(keras: ModuleType) -> None:
+    kept = _settings()
+    utils: Any = getattr(keras, "utils", None)
+    clear = getattr(utils, "clear_session", None)
+    if clear is None:  # tf_keras has it in `backend`, and collects nothing itself
+        keras.backend.clear_session()
+        return
+    try:
+        clear(free_memory=False)
+    except TypeError:  # before Keras 3.1 it did not ask
+        clear()
+    for name, value in kept.items():
+        loaded(_STATE, "set_global_attribute")(name, value)
+
+
+def _settings() -> dict[str, Any]:
+    tracker = loaded(_STATE, "GLOBAL_STATE_TRACKER")
+    found = {name: getattr(tracker, name, None) for name in _SETTINGS}
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,165 @@
+"""The way from a variable of the program to what should have died."""
+
+import gc
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from lowwater.census import edges
+from lowwater.census.roots import modules_now, namespace, variables_of
+from lowwater.giveback.holding import module_spaces
+from lowwater.giveback.hollow import is_shell
+from lowwater.giveback.living import Watched
+from lowwater.giveback.place import is_users, line_of, shown
+from lowwater.giveback.receipt import Survivor
+
+# A receipt must not take longer than the release: a holder far away stays unnamed.
+_MOST_OBJECTS = 150_000
+_MOST_STEPS = 8
+_MOST_REFERRERS = 3
+_NOT_ENTERED = (ModuleType, FrameType, CodeType, str, bytes, int, float)
+_ANY_OTHER = "the program holds it where we did not look"
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """A variable: where it is found, in words."""
+
+    name: str
+    held_by: str
+    where: str | None
+    value: Any
+
+
+def survivors(
+    watched: Iterable[Watched], block: Mapping[str, Any] | None = None, most: int = 10
+) -> tuple[Survivor, ...]:
+    """Each that lives, with its holder; the program's own variables are looked at first.
+
+    The variables of the `block` that has ended are looked at last: had nobody else held the
+    object, it would have been emptied.
+    """
+    waiting = {one.identity: one for one in watched if one.is_alive}
+    if not waiting:
+        return ()
+    found: dict[int, Survivor] = {}
+    roots = [*_roots()]
+    of_block = {(name, id(value)) for name, value in (block or {}).items()}
+    others = [root for root in roots if (root.name, id(root.value)) not in of_block]
+    for some in (others, roots) if of_block else (roots,):
+        missing = {identity: one for identity, one in waiting.items() if identity not in found}
+        found |= {key: _told(waiting[key], way) for key, way in _search(missing, some)}
+    rest = [one for identity, one in waiting.items() if identity not in found]
+    return (*found.values(), *(_unnamed(one) for one in rest))[:most]
+
+
+def _search(
+    waiting: dict[int, Watched], roots: list[_Root]
+) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
+    """Breadth first, so that the shortest way is found; each way begins with its root."""
+    wanted, spaces = {*waiting}, module_spaces()
+    seen: dict[int, tuple[Any, int | None, _Root]] = {}
+    queue: deque[int] = deque()
+    for root in roots:
+        if id(root.value) not in seen:
+            seen[id(root.value)] = (root.value, None, root)
+            queue.append(id(root.value))
+    while queue and wanted:
+        identity = queue.popleft()
+        if identity in wanted:
+            wanted.discard(identity)
+            yield identity, [*_way(identity, seen)]
+        thing, _, root = seen[identity]
+        if len(seen) > _MOST_OBJECTS or id(thing) in spaces or not _is_entered(thing):
+            continue
+        for part in gc.get_referents(thing):
+            if id(part) not in seen:
+                seen[id(part)] = (part, identity, root)
+                queue.append(id(part))
+
+
+def _way(
+    identity: int, seen: dict[int, tuple[Any, int | None, _Root]]
+) -> Iterator[tuple[str, Any]]:
+    chain: list[Any] = []
+    at: int | None = identity
+    while at is not None:
+        chain.insert(0, seen[at][0])
+        at = seen[at][1]
+    yield "", seen[identity][2]
+    chain = [chain[0], *(below for above, below in pairwise(chain) if not _is_inner(above, below))]
+    yield from ((edges.label(above, below), below) for above, below in pairwise(chain))
+
+
+def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
+    """Whether this only carries what the owner calls by name: attributes, a closure."""
+    if type(thing) is CellType or (type(owner) is FunctionType and owner.__closure__ is thing):
+        return True
+    try:
+        return object.__getattribute__(owner, "__dict__") is thing
+    except AttributeError:
+        return False
+
+
+def _told(one: Watched, way: list[tuple[str, Any]]) -> Survivor:
+    root: _Root = way[0][1]
+    steps = [label or "…" for label, _ in way[1:]]
+    if len(steps) > _MOST_STEPS:
+        steps = [*steps[:3], "…", *steps[-3:]]
+    return Survivor(one.what, root.held_by, root.where, tuple(steps))
+
+
+def _unnamed(one: Watched) -> Survivor:
+    thing = one.reference()
+    if thing is None:
+        return Survivor(one.what, "it died while we looked")
+    kinds = {type(holder).__name__ for holder in gc.get_referrers(thing) if not _is_frame(holder)}
+    told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
+    return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
+
+
+def _roots() -> Iterator[_Root]:
+    yield from _locals()
+    modules = modules_now(is_users, "lowwater").users
+    for module in modules:
+        space = namespace(module)
+        for name, value in [*space.items()]:
+            if type(name) is str and not name.startswith("__"):
+                where = space.get("__file__")
+                file = shown(where) if isinstance(where, str) else None
+                told = f"`{name}` is still a variable of module `{space.get('__name__')}`"
+                yield _Root(name, f"{told}, {file}" if file else told, file, value)
+
+
+def _locals() -> Iterator[_Root]:
+    for innermost in [*sys._current_frames().values()]:  # noqa: SLF001 - documented
+        frame: FrameType | None = innermost
+        while frame is not None:
+            if frame.f_code.co_flags & 1 and is_users(frame.f_code.co_filename):
+                where, function = line_of(frame), frame.f_code.co_qualname
+                for name, value in variables_of(frame).items():
+                    told = f"`{name}` is still a local of `{function}()`, {where}"
+                    yield _Root(name, told, where, value)
+            frame = frame.f_back
+
+
+def _is_entered(thing: Any) -> bool:  # noqa: ANN401
+    kind = type(thing)
+    if issubclass(kind, type):
+        return is_users_class(thing)
+    return gc.is_tracked(thing) and not issubclass(kind, _NOT_ENTERED) and not is_shell(thing)
+
+
+def is_users_class(kind: type) -> bool:
+    """Whether a class may keep something of the program's in its attributes."""
+    module = sys.modules.get(str(kind.__module__))
+    file = getattr(module, "__file__", None)
+    return kind.__module__ == "__main__" or (isinstance(file, str) and is_users(file))
+
+
+def _is_frame(thing: Any) -> bool:  # noqa: ANN401
+    return type(thing) is FrameType

@@ -1,0 +1,98 @@
+import functools
+
+import pytest
+
+from lowwater.giveback.living import Watched
+from lowwater.giveback.who_holds import survivors
+
+
+class Net:
+    """Stands for a model."""
+
+    name = "net"
+
+
+class Study:
+    """A user's class with attributes."""
+
+    def __init__(self, net):
+        self.nets = [net]
+
+
+def who_holds(net, **options):
+    return survivors([Watched.of(net, "model")], **options)
+
+
+HERE = "test_who_holds.py"
+
+
+def test_local_is_named_with_its_function_and_line():
+    def main():
+        model = Net()
+        return survivors([Watched.of(model, "model")])
+
+    [told] = main()
+
+    assert told.what == "`net` (Net)"
+    assert told.held_by.startswith("`model` is still a local of `test_local_is_named")
+    assert HERE in told.where
+    assert told.trace == ()
+
+
+def test_way_through_attributes_and_items_is_told():
+    def main():
+        study = Study(Net())
+        return survivors([Watched.of(study.nets[0], "model")])
+
+    [told] = main()
+
+    assert "`study` is still a local" in told.held_by
+    assert told.trace == (".nets", "[*]")
+
+
+def test_closure_is_told():
+    def hold(net):
+        return lambda: net
+
+    def main():
+        step = functools.partial(hold(Net()))
+        return survivors([Watched.of(step(), "model")])
+
+    [told] = main()
+
+    assert "`step` is still a local" in told.held_by
+    assert "closure net" in told.trace
+
+
+def test_variables_of_the_block_are_named_last():
+    def main():
+        model = Net()
+        study = Study(model)
+        return survivors([Watched.of(model, "model")], {"model": model}), study
+
+    [told] = main()[0]
+
+    assert "`study` is still a local" in told.held_by
+
+
+def test_variable_of_the_block_is_named_if_nobody_else_is_found():
+    def main():
+        model = Net()
+        return survivors([Watched.of(model, "model")], {"model": model})
+
+    [told] = main()
+
+    assert "`model` is still a local" in told.held_by
+
+
+def test_dead_objects_have_no_holder():
+    watched = Watched.of(Net(), "model")
+
+    assert survivors([watched]) == ()
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_no_more_than_ten_are_told(count):
+    nets = [Net() for _ in range(count)]
+
+    assert len(survivors([Watched.of(net, "model") for net in nets])) == min(10, count)
