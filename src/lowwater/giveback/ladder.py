@@ -4,7 +4,7 @@ from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import MODEL, OPTIMIZER, SESSION, Watched, deaths, living
 from lowwater.giveback.meter import Levels, given_back, levels_now
 from lowwater.giveback.parts import outermost
-from lowwater.giveback.receipt import Receipt, StepDone
+from lowwater.giveback.receipt import Receipt, StepDone, Survivor
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps import LADDER, Step
 from lowwater.giveback.who_holds import survivors
@@ -53,9 +53,7 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
     return Receipt(
         name=request.name,
         steps=steps,
-        survivors=survivors(
-            _expected_dead(request), request.block.variables()[0] if request.block else None
-        ),
+        survivors=_survivors(request),
         freed_bytes=given_back(first.in_use_bytes, last.in_use_bytes),
         system_bytes=given_back(first.resident_bytes, last.resident_bytes),
         device_bytes=first.device_bytes - last.device_bytes,
@@ -64,6 +62,15 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
         reserves=(last.pool,) if last.pool is not None else (),
         notes=tuple(request.notes),
     )
+
+
+def _survivors(request: Request) -> tuple[Survivor, ...]:
+    try:
+        block = request.block.variables()[0] if request.block else None
+        return survivors(_expected_dead(request), block)
+    except Exception as error:  # noqa: BLE001 - the memory is free, whoever holds the rest
+        request.notes.append(f"who holds the rest was not found: {type(error).__name__}: {error}")
+        return ()
 
 
 def _expected_dead(request: Request) -> list[Watched]:

@@ -6,10 +6,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from types import (
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GetSetDescriptorType,
+    ModuleType,
+)
 from typing import Any
 
 from lowwater.census import edges
+from lowwater.census.kinds import bases_of, class_attributes, module_of, qualname_of
 from lowwater.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.holding import module_spaces
 from lowwater.giveback.hollow import is_shell
@@ -99,10 +107,15 @@ def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
     """Whether this only carries what the owner calls by name: attributes, a closure."""
     if type(thing) is CellType or (type(owner) is FunctionType and owner.__closure__ is thing):
         return True
-    try:
-        return object.__getattribute__(owner, "__dict__") is thing
-    except AttributeError:
-        return False
+    return type(thing) is dict and any(part is thing for part in _attribute_dicts(owner))
+
+
+def _attribute_dicts(owner: Any) -> Iterator[Any]:  # noqa: ANN401
+    """The `__dict__` as Python itself keeps it; a class may define another."""
+    for base in bases_of(type(owner)):
+        own = class_attributes(base).get("__dict__")
+        if type(own) is GetSetDescriptorType:
+            yield own.__get__(owner)
 
 
 def _told(one: Watched, way: list[tuple[str, Any]]) -> Survivor:
@@ -117,7 +130,8 @@ def _unnamed(one: Watched) -> Survivor:
     thing = one.reference()
     if thing is None:
         return Survivor(one.what, "it died while we looked")
-    kinds = {type(holder).__name__ for holder in gc.get_referrers(thing) if not _is_frame(holder)}
+    holders = (holder for holder in gc.get_referrers(thing) if not _is_frame(holder))
+    kinds = {qualname_of(type(holder)) for holder in holders}
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
 
@@ -156,9 +170,10 @@ def _is_entered(thing: Any) -> bool:  # noqa: ANN401
 
 def is_users_class(kind: type) -> bool:
     """Whether a class may keep something of the program's in its attributes."""
-    module = sys.modules.get(str(kind.__module__))
-    file = getattr(module, "__file__", None)
-    return kind.__module__ == "__main__" or (isinstance(file, str) and is_users(file))
+    # Not `kind.__module__`: a metaclass may do anything when it is asked.
+    name = module_of(kind) or ""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return name == "__main__" or (isinstance(file, str) and is_users(file))
 
 
 def _is_frame(thing: Any) -> bool:  # noqa: ANN401
