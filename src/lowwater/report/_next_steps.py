@@ -85,7 +85,7 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
         f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21 neither "
         "`del` nor `clear_session()` nor `gc.collect()` frees it, because TensorFlow's "
         f"gradient registry keeps every traced graph ({first:,} → {last:,} entries). "
-        "Run each training in a process of its own.",
+        "`lowwater.mend()` at the top of the script repairs that.",
         said_by=frozenset({"LW205"}),
     )
 
