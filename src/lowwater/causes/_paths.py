@@ -63,6 +63,16 @@ def is_programs(holder: Holder) -> bool:
     return holder.is_users or bool(holder.sites) or (owner is not None and owner.where is not None)
 
 
+def is_in_framework(holder: Holder) -> bool:
+    """Whether a framework has the container: then it has a cause of its own, or is unknown."""
+    return any(map(_is_frameworks, above(holder)))
+
+
+def _is_frameworks(step: Step) -> bool:
+    is_module = _kinds.is_module(step) and step.about.partition(".")[0] in _kinds.LIBRARIES
+    return is_module or _kinds.library_of(step) is not None
+
+
 def global_of_library(holder: Holder) -> str | None:
     """The name of the library's own global variable that the path to the container begins with."""
     root, *steps = holder.steps[: holder.container + 1]

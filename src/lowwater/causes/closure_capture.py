@@ -2,8 +2,15 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import above, below, function_name, is_programs, line_of, name_of
-from lowwater.model import Evidence, Holder, Step
+from lowwater.causes._paths import (
+    below,
+    function_name,
+    is_in_framework,
+    is_programs,
+    line_of,
+    name_of,
+)
+from lowwater.model import Evidence, Holder
 
 _REFERS = ("closure ", "default ", "argument")
 # A function that a library was given is found so many steps below its container.
@@ -69,14 +76,9 @@ def _is_given_away(holder: Holder) -> bool:
 
     What frameworks keep is told by causes of their own.
     """
-    if holder.is_users or any(map(_is_frameworks, above(holder))):
+    if holder.is_users or is_in_framework(holder):
         return False
     return any(_kinds.is_function(step) and step.where for step in below(holder)[:_NEAR])
-
-
-def _is_frameworks(step: Step) -> bool:
-    is_module = _kinds.is_module(step) and step.about.partition(".")[0] in _kinds.LIBRARIES
-    return is_module or _kinds.library_of(step) is not None
 
 
 def _given_away(holder: Holder, evidence: Evidence) -> Account:

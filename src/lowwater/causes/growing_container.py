@@ -2,7 +2,14 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import below, container, is_programs, line_of, name_of
+from lowwater.causes._paths import (
+    below,
+    container,
+    is_in_framework,
+    is_programs,
+    line_of,
+    name_of,
+)
 from lowwater.model import Evidence, Holder
 
 _FIXES = {
@@ -18,6 +25,9 @@ _FIXES = {
         "Write it to a file as it comes, or empty it once it has been read.",
     ),
 }
+# Modules that are loaded meanwhile grow a little, too.
+_LEAST_OF_PYTHON = 0.2
+_PYTHON_FIX = "Take back what was registered when it is done with, or register less."
 _OBJECT_FIX = "Assign one attribute anew, or keep a few in a `collections.deque(maxlen=10)`."
 
 
@@ -47,15 +57,27 @@ class GrowingContainer(Cause):
     name = "growing-container"
     fix = _FIXES["list"]
 
-    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
-        """Whatever of the program no other cause has claimed."""
-        return is_programs(holder)
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """Whatever of the program no other cause has claimed, or much of it in Python itself."""
+        is_much = holder.grown_bytes >= _LEAST_OF_PYTHON * evidence.growth_bytes
+        return is_programs(holder) or (is_much and not is_in_framework(holder))
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """Which container grows, and by what."""
         name, kind = name_of(holder), _kinds.class_name(container(holder).type)
+        if not holder.is_users and below(holder) and not _kinds.is_frame(holder.steps[0]):
+            return _of_python(holder, evidence)
         message = f"`{name}` {_words.grows(holder, evidence)}."
         fix = _FIXES.get(kind.removeprefix("default"))
         if fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
             fix = _OBJECT_FIX
         return Account(message, where=line_of(holder), holder=name, fix=fix)
+
+
+def _of_python(holder: Holder, evidence: Evidence) -> Account:
+    """A table of Python's own, which has no name that a program knows."""
+    item = below(holder)[0]
+    name = item.type.removeprefix("builtins.")
+    grows = _words.grows(holder, evidence)
+    message = f"Python keeps ever more `{name}`: a table of its own {grows}."
+    return Account(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)

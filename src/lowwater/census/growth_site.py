@@ -76,6 +76,11 @@ class Sources:
         found = (site for file in self._files.values() for site in file.calls_with(name))
         return tuple(islice(_once_each(found), _MOST_SITES))
 
+    def made_at(self, name: str) -> tuple[GrowthSite, ...]:
+        """The lines that call the class of this name."""
+        found = (line for file in self._files.values() for line in file.calls_of(name))
+        return tuple(GrowthSite(line, f"{name}(…)") for line in islice(found, _MOST_SITES))
+
     def class_line(self, filename: str, qualname: str) -> str | None:
         """Where a class is defined; None if it is not in the text."""
         scope = Names(self._files).scope(filename, qualname)

@@ -179,7 +179,13 @@ class Tracer:
         functions = (link.thing for link in below[:_NEAR] if is_a(link.thing, *_FUNCTIONS))
         codes = map(code_of, functions)
         own = (code for code in codes if code and self.sources.is_users(code.co_filename))
-        return next((self.sources.handed_over(code.co_name) for code in own), ())
+        given = next((self.sources.handed_over(code.co_name) for code in own), ())
+        return given or self._making_sites(below)
+
+    def _making_sites(self, below: Sequence[Link]) -> tuple[GrowthSite, ...]:
+        """Where Python keeps objects of its own: the lines that make such an object."""
+        kinds = [qualname_of(type(link.thing)) for link in below[:1]]
+        return self.sources.made_at(kinds[0].partition(".")[0]) if kinds else ()
 
     def _adding_sites(self, above: Sequence[Link]) -> tuple[GrowthSite, ...]:
         depth, key = 0, None

@@ -10,6 +10,8 @@ from lowwater.instrumentation._placement import Placement, innermost
 
 # More shapes of one call than this say nothing new.
 _MOST_SHAPES = 4096
+# With so many different shapes there will be more.
+_VARIED = 4
 # The methods of `tf.data` that keep data, or Python functions.
 _PIPELINE = ("cache", "shuffle", "from_generator")
 
@@ -55,12 +57,20 @@ class Calls:
         return called
 
     def counter_of_shapes(self, name: str, tick: TickLike) -> Callable[[Any], None]:
-        """The same for a function that is given data: how many different shapes it has seen."""
+        """The same for a function that is given data: how many different shapes it has seen.
+
+        Where the shapes differ they are counted in every call: such calls take their time anyway.
+        """
+        most_shapes = 0
 
         def called(data: Any) -> None:  # noqa: ANN401 - an array, a data set, a generator …
+            nonlocal most_shapes
             calls = tick()
-            if calls is not None and (site := self._count(name, calls)) is not None:
-                self._note_shape(site, data)
+            if calls is None and most_shapes < _VARIED:
+                return
+            site = self._count(name, calls or 0)
+            if site is not None:
+                most_shapes = max(most_shapes, self._note_shape(site, data))
 
         return called
 
@@ -87,12 +97,15 @@ class Calls:
         self.counts[site] += calls
         return site
 
-    def _note_shape(self, site: Site, data: Any) -> None:  # noqa: ANN401
+    def _note_shape(self, site: Site, data: Any) -> int:  # noqa: ANN401
+        """Take note of the shape of this call; answers how many there are by now."""
         shape = _shape_of(data)
-        if shape is not None:
-            shapes = self.shapes.setdefault(site, set())
-            if len(shapes) < _MOST_SHAPES:
-                shapes.add(shape)
+        if shape is None:
+            return 0
+        shapes = self.shapes.setdefault(site, set())
+        if len(shapes) < _MOST_SHAPES:
+            shapes.add(shape)
+        return len(shapes)
 
 
 def _shape_of(data: Any) -> int | None:  # noqa: ANN401

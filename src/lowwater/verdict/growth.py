@@ -20,6 +20,7 @@ MATERIAL_IN_FEW_ROUNDS = 1_000_000
 _NEARLY_ALL = 0.8
 # The lower end of a growth that stands clear of its noise, as a share of the estimate.
 _CLEAR = 0.4
+_WELL_KNOWN = 0.8
 # A regular growth: every round within a factor of two of the usual one.
 _REGULAR_FACTOR = 2.0
 # This many standard errors above zero make a slope certain enough to be worth waiting for.
@@ -39,7 +40,10 @@ def is_material(growth: Trend, rounds: float) -> bool:
         and growth.low >= MATERIAL_PER_ROUND / 2
         and growth.high >= SMALLEST_LEAK_PER_ROUND
     )
-    adds_up = growth.slope * rounds >= MATERIAL_TOTAL and growth.low * rounds >= MATERIAL_TOTAL / 2
+    # Of a growth that is known well, half of it will do.
+    is_well_known = growth.low >= _WELL_KNOWN * growth.slope
+    total = MATERIAL_TOTAL / 2 if is_well_known else MATERIAL_TOTAL
+    adds_up = growth.slope * rounds >= total and growth.low * rounds >= MATERIAL_TOTAL / 2
     return (per_round or adds_up) and growth.low >= _CLEAR * growth.slope
 
 

@@ -149,6 +149,7 @@ def _flat(case: Case) -> Account:
     subject = words.memory_of(case.place, is_resident=case.is_resident)
     if growth.slope >= 1 and rises(steady) and not is_material(growth, steady.span):
         rate = f"{format_bytes(growth.slope)} per {words.one(case.unit)}"
+        rate += f", {format_bytes(growth.slope * steady.span)} in all"
         return Account(Kind.FLAT, f"{subject} grows by {rate}: too little to matter")
     over = f"over {rounds} {words.many(case.unit)} after warm-up"
     swing = format_bytes(float(np.ptp(steady.y)))

@@ -98,3 +98,29 @@ def test_list_of_a_library_is_not_the_programs():
     [finding] = find_causes(an_evidence(held))
 
     assert finding.code == "LW404"
+
+
+def a_table_of_python(mib):
+    return a_holder(
+        a_module("weakref"),
+        a_step(".table", "dict"),
+        a_step("[*]", "weakref.finalize._Info"),
+        an_array("[0]"),
+        grows=".table",
+        added_at="train.py:14" if mib > 1 else None,
+        mib=mib,
+        is_users=False,
+    )
+
+
+def test_what_python_itself_keeps_is_told():
+    [finding] = find_causes(an_evidence(a_table_of_python(4), mib=4))
+
+    assert (finding.code, finding.where) == ("LW102", "train.py:14")
+    assert finding.message.startswith("Python keeps ever more `weakref.finalize._Info`")
+
+
+def test_little_that_python_keeps_is_not_accused():
+    found = find_causes(an_evidence(a_table_of_python(0.5), mib=4))
+
+    assert [one.code for one in found] == ["LW404"]

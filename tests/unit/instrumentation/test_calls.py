@@ -98,6 +98,16 @@ def test_shapes_are_counted_once_each(calls):
     assert shapes_after(calls, *data) == 4
 
 
+def test_shapes_that_differ_are_counted_in_every_call(calls):
+    ticks = iter([1] * 6 + [None] * 94)
+    predict = calls.counter_of_shapes("predict", lambda: next(ticks))
+    data = [np.zeros(length) for length in range(100)]
+    in_the_program("for one in data:\n    predict(one)\n", predict=predict, data=data)
+
+    assert sum(map(len, calls.shapes.values())) == 100
+    assert sum(calls.counts.values()) == 6
+
+
 def test_data_without_a_shape_counts_none(calls):
     assert shapes_after(calls, [1, 2], None, {"x": np.zeros(3)}, iter([])) == 0
 

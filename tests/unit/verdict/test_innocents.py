@@ -28,7 +28,9 @@ def test_a_history_that_grows_by_bytes_is_flat():
     verdict = verdict_of(a_run(60).grows(mib=100 / 2**20))
 
     assert verdict.kind is Kind.FLAT
-    assert verdict.because == "host memory in use grows by 100 B per epoch: too little to matter"
+    assert verdict.because == (
+        "host memory in use grows by 100 B per epoch, 5.6 KiB in all: too little to matter"
+    )
 
 
 def test_memory_that_falls_is_flat():

@@ -75,7 +75,7 @@ def test_growth_of_the_smallest_known_leak_is_a_leak_and_of_the_largest_innocent
     assert leak.kind is Kind.LEAK
     assert innocent.kind is Kind.FLAT
     assert innocent.because == (
-        "host memory in use grows by 163.8 KiB per epoch: too little to matter"
+        "host memory in use grows by 163.8 KiB per epoch, 1.4 MiB in all: too little to matter"
     )
 
 
