@@ -567,7 +567,7 @@ SESSIONS = """\
             print(len(lowwater.sessions()))
             outer_told = [s for s in lowwater.sessions() if s.operations == 0]
             outer_told[0].close()
-    receipt = lowwater.release(two)
+    receipt = lowwater.release(next(s for s in (one, two, *kept) if not s._closed))
     print([step.name for step in receipt.steps if "session" in step.name], receipt.notes)
     lowwater.sessions().close()
     print(lowwater.sessions())

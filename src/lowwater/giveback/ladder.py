@@ -4,7 +4,7 @@ from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import MODEL, OPTIMIZER, SESSION, Watched, deaths, living
 from lowwater.giveback.meter import Levels, given_back, levels_now
 from lowwater.giveback.parts import outermost
-from lowwater.giveback.receipt import Receipt, StepDone
+from lowwater.giveback.receipt import Receipt, StepDone, Survivor
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps import LADDER, Step
 from lowwater.giveback.who_holds import survivors
@@ -50,12 +50,11 @@ def _done(
 
 
 def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDone, ...]) -> Receipt:
+    left = _survivors(request)
     return Receipt(
         name=request.name,
         steps=steps,
-        survivors=survivors(
-            _expected_dead(request), request.block.variables()[0] if request.block else None
-        ),
+        survivors=left,
         freed_bytes=given_back(first.in_use_bytes, last.in_use_bytes),
         system_bytes=given_back(first.resident_bytes, last.resident_bytes),
         device_bytes=first.device_bytes - last.device_bytes,
@@ -64,6 +63,15 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
         reserves=(last.pool,) if last.pool is not None else (),
         notes=tuple(request.notes),
     )
+
+
+def _survivors(request: Request) -> tuple[Survivor, ...]:
+    variables = request.block.variables()[0] if request.block else None
+    try:
+        return survivors(_expected_dead(request), variables)
+    except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
+        request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
+        return tuple(Survivor(one.what, "not known") for one in _expected_dead(request))
 
 
 def _expected_dead(request: Request) -> list[Watched]:

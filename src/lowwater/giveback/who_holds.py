@@ -10,6 +10,7 @@ from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
+from lowwater.census.kinds import module_of, qualname_of
 from lowwater.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.holding import module_spaces
 from lowwater.giveback.hollow import is_shell
@@ -101,7 +102,7 @@ def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
         return True
     try:
         return object.__getattribute__(owner, "__dict__") is thing
-    except AttributeError:
+    except Exception:  # noqa: BLE001 - it has none, or its class answers as it likes
         return False
 
 
@@ -117,7 +118,9 @@ def _unnamed(one: Watched) -> Survivor:
     thing = one.reference()
     if thing is None:
         return Survivor(one.what, "it died while we looked")
-    kinds = {type(holder).__name__ for holder in gc.get_referrers(thing) if not _is_frame(holder)}
+    kinds = {
+        qualname_of(type(holder)) for holder in gc.get_referrers(thing) if not _is_frame(holder)
+    }
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
 
@@ -156,9 +159,11 @@ def _is_entered(thing: Any) -> bool:  # noqa: ANN401
 
 def is_users_class(kind: type) -> bool:
     """Whether a class may keep something of the program's in its attributes."""
-    module = sys.modules.get(str(kind.__module__))
-    file = getattr(module, "__file__", None)
-    return kind.__module__ == "__main__" or (isinstance(file, str) and is_users(file))
+    # Asked past the class and its metaclass: both may be the program's.
+    name = module_of(kind)
+    module = sys.modules.get(name or "")
+    file = namespace(module).get("__file__") if isinstance(module, ModuleType) else None
+    return name == "__main__" or (type(file) is str and is_users(file))
 
 
 def _is_frame(thing: Any) -> bool:  # noqa: ANN401
