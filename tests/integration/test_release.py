@@ -308,7 +308,7 @@ def test_blocks_on_threads_leave_each_other_alone(programs):
         SMALL
         + """
     losses, receipts = {}, {}
-    together = threading.Barrier(2)
+    together = threading.Barrier(2, timeout=60)
 
     def trial(number):
         for turn in range(2):
