@@ -15,6 +15,9 @@ _PLAIN = frozenset({"list", "dict", "tuple", "set", "frozenset", "deque", "colle
     "mappingproxy",
     "cell",
     "_contextvars.ContextVar",
+    "queue.Queue",
+    "queue.LifoQueue",
+    "queue.PriorityQueue",
 }
 _FUNCTIONS = frozenset(
     {"function", "method", "builtin_function_or_method", "functools.partial", "partial"}

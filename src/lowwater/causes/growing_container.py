@@ -3,6 +3,7 @@
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._paths import (
+    above,
     below,
     container,
     is_in_framework,
@@ -27,6 +28,7 @@ _FIXES = {
 }
 # Modules that are loaded meanwhile grow a little, too.
 _LEAST_OF_PYTHON = 0.2
+_QUEUE_FIX = "Give it a size, `queue.Queue(maxsize=100)`, so that who writes waits for who reads."
 _PYTHON_FIX = "Take back what was registered when it is done with, or register less."
 _OBJECT_FIX = "Assign one attribute anew, or keep a few in a `collections.deque(maxlen=10)`."
 
@@ -69,7 +71,9 @@ class GrowingContainer(Cause):
             return _of_python(holder, evidence)
         message = f"`{name}` {_words.grows(holder, evidence)}."
         fix = _FIXES.get(kind.removeprefix("default"))
-        if fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
+        if any(step.type.startswith("queue.") for step in above(holder)[-1:]):
+            fix = _QUEUE_FIX
+        elif fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
             fix = _OBJECT_FIX
         return Account(message, where=line_of(holder), holder=name, fix=fix)
 

@@ -50,10 +50,11 @@ def _done(
 
 
 def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDone, ...]) -> Receipt:
+    left = _survivors(request)
     return Receipt(
         name=request.name,
         steps=steps,
-        survivors=_survivors(request),
+        survivors=left,
         freed_bytes=given_back(first.in_use_bytes, last.in_use_bytes),
         system_bytes=given_back(first.resident_bytes, last.resident_bytes),
         device_bytes=first.device_bytes - last.device_bytes,
@@ -65,12 +66,12 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
 
 
 def _survivors(request: Request) -> tuple[Survivor, ...]:
+    variables = request.block.variables()[0] if request.block else None
     try:
-        block = request.block.variables()[0] if request.block else None
-        return survivors(_expected_dead(request), block)
-    except Exception as error:  # noqa: BLE001 - the memory is free, whoever holds the rest
-        request.notes.append(f"who holds the rest was not found: {type(error).__name__}: {error}")
-        return ()
+        return survivors(_expected_dead(request), variables)
+    except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
+        request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
+        return tuple(Survivor(one.what, "not known") for one in _expected_dead(request))
 
 
 def _expected_dead(request: Request) -> list[Watched]:

@@ -19,7 +19,7 @@ from lowwater.giveback.living import Watched, living
 from lowwater.giveback.meter import Levels, given_back, levels_now
 from lowwater.giveback.parts import parts_of
 from lowwater.giveback.receipt import Receipt
-from lowwater.giveback.request import Level, Request
+from lowwater.giveback.request import Level, Request, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
 
 _Parameters = ParamSpec("_Parameters")
@@ -27,7 +27,6 @@ _Result = TypeVar("_Result")
 
 # Runs that have not ended, on any thread: what is made meanwhile may be anyone's.
 _running: "set[_Run]" = set()
-_lock = threading.Lock()
 
 
 @dataclass(eq=False)
@@ -92,7 +91,8 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         return thing
 
     def __enter__(self) -> Self:
-        known = {one.identity: one.reference for one in living()}
+        with one_at_a_time:
+            known = {one.identity: one.reference for one in living()}
         run = _Run(Block(), levels_now(), known, sys.exc_info()[1])
         _enter(run)
         self._runs.append(run)
@@ -105,7 +105,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         traceback: TracebackType | None,
     ) -> None:
         run = self._runs.pop()
-        with _lock:
+        with one_at_a_time:
             _running.discard(run)
         if error is None:
             run.block.end()
@@ -113,7 +113,8 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
             clear_finished_frames(error, run.handled)
         run.handled = None
         try:
-            self.receipt = self._release(run)
+            with one_at_a_time:
+                self.receipt = self._release(run)
         except Exception as failure:  # noqa: BLE001 - the program's own exception must pass
             told = f"the release failed: {type(failure).__name__}: {failure}"
             self.receipt = Receipt(self.name, notes=(told,))
@@ -160,7 +161,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
 
 
 def _enter(run: _Run) -> None:
-    with _lock:
+    with one_at_a_time:
         for other in _running:
             if other.thread != run.thread:
                 other.overlaps = run.overlaps = True

@@ -4,8 +4,8 @@ import gc
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from itertools import compress
+from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import chain, compress, tee
 from typing import Any, NamedTuple
 
 from lowwater.census.kinds import derives, qualname_of
@@ -100,12 +100,25 @@ def _found(kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             kind_by_type.setdefault(id(subclass), kind)
     if not kind_by_type:
         return
-    objects = gc.get_objects()
-    # By the identity of the type: a type may have a hash of its own, and that is the program's.
-    # Without a line of Python per object: there are half a million of them.
-    wanted = map(kind_by_type.__contains__, map(id, map(type, objects)))
-    for thing in [*compress(objects, wanted)]:
+    for thing in _objects_of(kind_by_type):
         yield kind_by_type[id(type(thing))], thing
+
+
+def _objects_of(types: Container[int]) -> list[Any]:
+    """All objects whose type has one of these identities.
+
+    It is one call of C, with the collector off, so that no other thread can run meanwhile: among
+    all objects are tuples that a thread is just filling, and it fails if anybody holds one.
+    By the identity of the type, for a type may have a hash of its own, and that is the program's.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        things, alike = tee(chain.from_iterable(map(gc.get_objects, (None,))))
+        return list(compress(things, map(types.__contains__, map(id, map(type, alike)))))
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _bases(kinds: tuple[str, ...]) -> list[tuple[str, type]]:

@@ -10,7 +10,7 @@ from lowwater.giveback.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, 
 from lowwater.giveback.parts import parts_of, parts_of_others
 from lowwater.giveback.place import calling_line
 from lowwater.giveback.receipt import Receipt
-from lowwater.giveback.request import Level, Request
+from lowwater.giveback.request import Level, Request, one_at_a_time
 
 _HOLLOWABLE = (MODEL, LAYER, OPTIMIZER)
 _OTHER = "object"
@@ -41,15 +41,16 @@ def release(
     request = Request(
         where=calling_line(), level=level, hollow=hollow, force=force, notebook=notebook
     )
-    for thing in objects:
-        _take(thing, request)
-    _refuse_those_at_work(objects)
-    if hollow:
-        _refuse_parts_of_others(request)
-    # From here on only the caller may hold them.
-    del objects
-    thing = None
-    return climb(request)
+    with one_at_a_time:
+        for thing in objects:
+            _take(thing, request)
+        _refuse_those_at_work(objects)
+        if hollow:
+            _refuse_parts_of_others(request)
+        # From here on only the caller may hold them.
+        del objects
+        thing = None
+        return climb(request)
 
 
 def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where it is checked

@@ -1,6 +1,7 @@
 """What was asked of the ladder, and what its steps tell each other."""
 
 import sys
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -8,6 +9,9 @@ from lowwater.giveback.block import Block
 from lowwater.giveback.gradients import graphs_now
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import DEFINITION, GRAPH, Watched
+
+# Two releases at the same time would take each other's looks for references of the program.
+one_at_a_time = threading.RLock()
 
 Level = Literal["gentle", "thorough"]
 

@@ -6,18 +6,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import (
-    CellType,
-    CodeType,
-    FrameType,
-    FunctionType,
-    GetSetDescriptorType,
-    ModuleType,
-)
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
-from lowwater.census.kinds import bases_of, class_attributes, module_of, qualname_of
+from lowwater.census.kinds import module_of, qualname_of
 from lowwater.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.holding import module_spaces
 from lowwater.giveback.hollow import is_shell
@@ -107,15 +100,10 @@ def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
     """Whether this only carries what the owner calls by name: attributes, a closure."""
     if type(thing) is CellType or (type(owner) is FunctionType and owner.__closure__ is thing):
         return True
-    return type(thing) is dict and any(part is thing for part in _attribute_dicts(owner))
-
-
-def _attribute_dicts(owner: Any) -> Iterator[Any]:  # noqa: ANN401
-    """The `__dict__` as Python itself keeps it; a class may define another."""
-    for base in bases_of(type(owner)):
-        own = class_attributes(base).get("__dict__")
-        if type(own) is GetSetDescriptorType:
-            yield own.__get__(owner)
+    try:
+        return object.__getattribute__(owner, "__dict__") is thing
+    except Exception:  # noqa: BLE001 - it has none, or its class answers as it likes
+        return False
 
 
 def _told(one: Watched, way: list[tuple[str, Any]]) -> Survivor:
@@ -130,8 +118,9 @@ def _unnamed(one: Watched) -> Survivor:
     thing = one.reference()
     if thing is None:
         return Survivor(one.what, "it died while we looked")
-    holders = (holder for holder in gc.get_referrers(thing) if not _is_frame(holder))
-    kinds = {qualname_of(type(holder)) for holder in holders}
+    kinds = {
+        qualname_of(type(holder)) for holder in gc.get_referrers(thing) if not _is_frame(holder)
+    }
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
 
@@ -170,10 +159,11 @@ def _is_entered(thing: Any) -> bool:  # noqa: ANN401
 
 def is_users_class(kind: type) -> bool:
     """Whether a class may keep something of the program's in its attributes."""
-    # Not `kind.__module__`: a metaclass may do anything when it is asked.
-    name = module_of(kind) or ""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    return name == "__main__" or (isinstance(file, str) and is_users(file))
+    # Asked past the class and its metaclass: both may be the program's.
+    name = module_of(kind)
+    module = sys.modules.get(name or "")
+    file = namespace(module).get("__file__") if isinstance(module, ModuleType) else None
+    return name == "__main__" or (type(file) is str and is_users(file))
 
 
 def _is_frame(thing: Any) -> bool:  # noqa: ANN401

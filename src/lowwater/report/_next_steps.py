@@ -12,6 +12,7 @@ SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
 # The first finding explains most; a second one is mended in the same sitting.
 _MOST_MENDED: Final = 2
+_NATIVE: Final = "LW404"
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
@@ -58,6 +59,8 @@ def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
 def _mend(finding: Finding) -> Step:
     if finding.library:
         task = f"Work around {finding.code}, a leak of {finding.library}"
+    elif finding.code == _NATIVE:
+        task = f"Find the part of the loop that takes native memory ({finding.code})"
     elif finding.where:
         task = f"Mend {finding.where} ({finding.code})"
     else:
@@ -147,10 +150,7 @@ def _fragmented(diagnosis: Diagnosis) -> Iterator[Step]:
 
 def _cache(diagnosis: Diagnosis) -> Iterator[Step]:
     yield Step(
-        "Nothing to mend while it fits. If it is a `Dataset.cache()`, "
-        "a file name moves it to the disk:",
-        'dataset.cache("/tmp/my_dataset")',
-        said_by=frozenset({"LW301"}),
+        "Nothing to mend while it fits: it has stopped growing.", said_by=frozenset({"LW301"})
     )
     yield _guard(diagnosis)
 
