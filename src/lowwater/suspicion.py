@@ -44,6 +44,8 @@ CENSUS_SPREAD = 1.5
 GROWTH_SPREAD = 2.0
 # A census is taken where the last one was, unless so many chances were elsewhere.
 MOST_PASSED_ELSEWHERE = 3
+# One census alone tells nothing: with so much growth behind it, the second is taken anywhere.
+URGENT_BYTES = 16 * 1024 * 1024
 
 
 class _Lows:
@@ -178,7 +180,9 @@ class Suspicion:
         # Elsewhere in the program other functions run; but the same place may not come again.
         if unit_id != last.unit_id:
             self._passed_elsewhere += 1
-            if not at_end and self._passed_elsewhere < MOST_PASSED_ELSEWHERE:
+            is_urgent = self._censuses == 1 and held_bytes - last.held_bytes >= URGENT_BYTES
+            has_waited = self._passed_elsewhere >= MOST_PASSED_ELSEWHERE
+            if not (at_end or is_urgent or has_waited):
                 return False
         if self._censuses == 1:
             rounds = ordinal - last.ordinal if unit_id == last.unit_id else LEAST_ROUNDS_BETWEEN

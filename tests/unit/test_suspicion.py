@@ -309,3 +309,10 @@ def test_a_census_with_less_than_twice_the_growth_would_tell_nothing_new(suspici
     assert suspicion.wants_census(0, 40, 248 * MIB, 900.0)
     assert suspicion.wants_census(0, 14, 248 * MIB, 81.0, at_end=True)
     assert not suspicion.wants_census(0, 14, 248 * MIB, 81.0)
+
+
+def test_with_much_growth_the_second_census_is_taken_anywhere(suspicion):
+    suspicion.census_taken(0, 8, 228 * MIB, 70.0)
+
+    assert not suspicion.wants_census(1, 9, 240 * MIB, 80.0)
+    assert suspicion.wants_census(1, 10, 260 * MIB, 81.0)
