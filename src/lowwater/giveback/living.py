@@ -5,7 +5,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import chain, compress, tee
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from lowwater.census.kinds import derives, qualname_of
@@ -107,18 +107,33 @@ def _found(kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 def _objects_of(types: Container[int]) -> list[Any]:
     """All objects whose type has one of these identities.
 
-    It is one call of C, with the collector off, so that no other thread can run meanwhile: among
-    all objects are tuples that a thread is just filling, and it fails if anybody holds one.
+    Among all objects are tuples that another thread is just filling, and it fails if anybody
+    holds one. So each generation is looked at within one call of C, in which no other thread can
+    run, and nothing is kept in a variable. The list of objects is made twice for it: the second
+    has a few more at its end, which are our own.
     By the identity of the type, for a type may have a hash of its own, and that is the program's.
     """
+    is_wanted = types.__contains__
+    found: dict[int, Any] = {}
     was_on = gc.isenabled()
     gc.disable()
     try:
-        things, alike = tee(chain.from_iterable(map(gc.get_objects, (None,))))
-        return list(compress(things, map(types.__contains__, map(id, map(type, alike)))))
+        # The youngest first: objects only grow older, so none is missed.
+        for age in range(3):
+            some = list(
+                compress(
+                    chain.from_iterable(map(gc.get_objects, (age,))),
+                    map(
+                        is_wanted,
+                        map(id, map(type, chain.from_iterable(map(gc.get_objects, (age,))))),
+                    ),
+                )
+            )
+            found.update(zip(map(id, some), some, strict=True))
     finally:
         if was_on:
             gc.enable()
+    return [*found.values()]
 
 
 def _bases(kinds: tuple[str, ...]) -> list[tuple[str, type]]:
