@@ -69,6 +69,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, then overhead beside memray, tracemal
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
+	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
+	@$(BENCH)/bin/python -P benchmarks/what_frees.py
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 
