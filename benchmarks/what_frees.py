@@ -27,7 +27,8 @@ LOOP = HERE / "programs" / "give_back_loop.py"
 PAGE = runpy.run_path(str(HERE / "what_frees_page.py"))
 RESULTS = HERE / "results" / "what_frees.json"
 DISTRIBUTIONS = "tensorflow tensorflow-cpu keras jax torch numpy psutil".split()
-ROUNDS = {"mobilenet": 4}
+# Half a minute or more for each model, on two cores.
+ROUNDS = {"mobilenet": 2}
 # A process that ends keeps nothing, and each of them takes seconds to start.
 ROUNDS_APART = 3
 TIME_LIMIT_S = 300
@@ -96,43 +97,60 @@ def surroundings() -> dict[str, Any]:
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, help="the same for all; default: 6, for MobileNet 4")
+    parser.add_argument("--rounds", type=int, help="the same for all; default: 6, for MobileNet 2")
     parser.add_argument("--only", help="cells whose `program backend advice` contains this text")
     parser.add_argument("--write", action="store_true", help="keep the results of --only, too")
     parser.add_argument("--page-only", action="store_true", help="write the page from the results")
     return parser.parse_args()
 
 
-def merged(old: Path, new: dict[str, Any]) -> dict[str, Any]:
-    """The new cells, and the old ones that were measured with the very same versions."""
-    known = json.loads(old.read_text()) if old.exists() else {}
-    same = all(known.get(name) == new[name] for name in new if name != "cells")
-    where = ("program", "backend", "advice")
-    cells = {tuple(cell[key] for key in where): cell for cell in known["cells"]} if same else {}
-    cells |= {tuple(cell[key] for key in where): cell for cell in new["cells"]}
-    return new | {"cells": [cells[place] for place in planned() if place in cells]}
+def merged(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The new cells, and the old ones that the same versions on the same machine have given.
+
+    A backend that is not installed now does not undo what was measured when it was.
+    """
+    if not _is_comparable(known, new):
+        return dict(new)
+    cells = {_place(cell): cell for cell in known["cells"]}
+    for cell in new["cells"]:
+        if "not_measured" not in cell or "rounds" not in cells.get(_place(cell), ()):
+            cells[_place(cell)] = cell
+    versions = {"versions": known["versions"] | new["versions"]}
+    return {**new, **versions, "cells": [cells[place] for place in planned() if place in cells]}
+
+
+def _is_comparable(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    same = all(known.get(name) == new[name] for name in ("schema", "python", "system", "cores"))
+    old, now = known.get("versions", {}), new["versions"]
+    return same and all(old[name] == now[name] for name in old.keys() & now.keys())
+
+
+def _place(cell: Mapping[str, Any]) -> tuple[str, str, str]:
+    return cell["program"], cell["backend"], cell["advice"]
+
+
+def _kept() -> dict[str, Any]:
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
 def main() -> None:
     """Measure the cells one after the other; keep the numbers and write the page."""
     asked = arguments()
     if asked.page_only:
-        PAGE["write"](json.loads(RESULTS.read_text()))
+        PAGE["write"](_kept())
         return
     chosen = [place for place in planned() if (asked.only or "") in " ".join(place)]
+    keeps = asked.write or not (asked.only or asked.rounds)
     results = surroundings() | {"cells": []}
-    whole = asked.write or not (asked.only or asked.rounds)
     RESULTS.parent.mkdir(exist_ok=True)
     for place in chosen:
         results["cells"].append(measure(*place, asked.rounds))
-        if asked.write:  # what is measured stays, also if the next one is interrupted
-            RESULTS.write_text(json.dumps(merged(RESULTS, results), indent=1) + "\n")
-    if not whole:
+        if keeps:  # what is measured stays, also if the next one is interrupted
+            RESULTS.write_text(json.dumps(merged(_kept(), results), indent=1) + "\n")
+    if keeps:
+        PAGE["write"](_kept())
+    else:
         print(PAGE["all_tables"](results))
-        return
-    results = merged(RESULTS, results) if asked.write else results
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    PAGE["write"](results)
 
 
 if __name__ == "__main__":

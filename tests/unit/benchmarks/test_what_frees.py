@@ -5,6 +5,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 PAGE = runpy.run_path(str(BENCHMARKS / "what_frees_page.py"))
+PROGRAM = runpy.run_path(str(BENCHMARKS / "what_frees.py"))
 RECIPE = PAGE["RECIPE"]
 
 
@@ -27,7 +28,8 @@ def a_cell(advice, kept_bytes, *, waiting_bytes=0, program="dense", backend="ten
 
 
 def results(*cells):
-    surroundings = {"system": "Linux", "python": "3.11", "cores": 2, "versions": {"keras": "3"}}
+    surroundings = {"schema": "lowwater.what_frees/1"}
+    surroundings |= {"system": "Linux", "python": "3.11", "cores": 2, "versions": {"keras": "3"}}
     return surroundings | {"cells": list(cells)}
 
 
@@ -115,3 +117,18 @@ def test_every_step_of_every_advice_has_its_words():
     }
 
     assert asked == set(PAGE["STEPS"])
+
+
+def test_backend_that_is_gone_does_not_undo_what_was_measured():
+    known = results(a_cell("nothing", 6_000_000, backend="torch"))
+    missing = {"program": "dense", "backend": "torch", "advice": "nothing"}
+    missing |= {"not_measured": "torch is not installed"}
+
+    assert PROGRAM["merged"](known, results(missing))["cells"] == known["cells"]
+
+
+def test_cells_of_another_version_are_forgotten():
+    known = results(a_cell("nothing", 6_000_000)) | {"versions": {"keras": "2"}}
+    new = results(a_cell(RECIPE, 5_000_000))
+
+    assert PROGRAM["merged"](known, new) == new
