@@ -274,13 +274,14 @@ def of_the_recipe(tables: Mapping[Table, Sequence[Row]]) -> str:
         row = {one.advice: one for one in rows}
         if table.backend != TF or RECIPE not in row or "nothing" not in row:
             continue
+        advised = {"nothing": "doing nothing", "clear_session": "`clear_session()`"}
+        kept = [
+            f"{text} leaves {megabytes(row[advice].collected_bytes)} MB"
+            for advice, text in (advised | {RECIPE: "the full recipe"}).items()
+            if advice in row
+        ]
         told = judged(row[RECIPE], row["nothing"])
-        lines.append(
-            f"- {MODELS[table.program]}: doing nothing leaves "
-            f"{megabytes(row['nothing'].collected_bytes)} MB, `clear_session()` "
-            f"{megabytes(row.get('clear_session', Row('')).collected_bytes)} MB, "
-            f"the full recipe {megabytes(row[RECIPE].collected_bytes)} MB: {told}."
-        )
+        lines.append(f"- {MODELS[table.program]}: {', '.join(kept)}: {told}.")
     return "\n".join(lines)
 
 

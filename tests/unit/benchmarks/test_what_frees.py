@@ -97,8 +97,8 @@ def test_page_says_that_the_recipe_does_not_help_only_where_it_does_not():
     leaks = results(a_cell("nothing", 6_000_000), a_cell(RECIPE, 5_800_000))
     frees = results(a_cell("nothing", 6_000_000), a_cell(RECIPE, 0))
 
-    assert PAGE["page"](leaks, template).endswith("the full recipe +5.80 MB: does not help.")
-    assert PAGE["page"](frees, template).endswith("the full recipe 0.00 MB: helps.")
+    assert PAGE["page"](leaks, template).endswith("the full recipe leaves +5.80 MB: does not help.")
+    assert PAGE["page"](frees, template).endswith("the full recipe leaves 0.00 MB: helps.")
 
 
 def test_template_has_no_place_that_stays_empty():
