@@ -62,13 +62,15 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, then overhead beside memray, tracemalloc and scalene
+bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, then overhead beside memray, tracemalloc and scalene
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: how often the verdict is right under noise"
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
+	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
+	@$(BENCH)/bin/python -P benchmarks/what_frees.py
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 
@@ -125,7 +127,7 @@ $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@touch $@
 
 $(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python
-	@echo "== set-up: $(BENCH) with TensorFlow, memray and scalene"
-	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene
+	@echo "== set-up: $(BENCH) with TensorFlow, JAX, memray and scalene"
+	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene jax
 	@$(BENCH)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@

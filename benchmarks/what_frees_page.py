@@ -1,0 +1,378 @@
+"""The page of `what_frees.py`: tables and sentences from the numbers, and nothing else.
+
+Sentences that judge are chosen by thresholds, so that they follow from the table beside them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "what-really-frees-memory.md"
+TEMPLATE = Path(__file__).resolve().with_name("what_frees_template.md")
+TF = "tensorflow"
+_FIRST = ("dense", TF)
+RECIPE = "del+collect+clear_session+collect"
+NAMES = {TF: "TensorFlow", "jax": "JAX", "torch": "torch"}
+MODELS = {
+    "dense": "three Dense layers",
+    "lstm": "an LSTM",
+    "mobilenet": "MobileNetV2 (32x32 images)",
+}
+NOT_MEASURED = "not measured"
+# What is taken once and not again leaves up to this per round, spread over six rounds.
+FLAT_BYTES = 250_000
+# Parts of what stays without any advice: more than the first does not help, less than the
+# second helps.
+USELESS, USEFUL = 0.6, 0.15
+
+
+@dataclass(frozen=True)
+class Table:
+    """One loop on one backend, and the advice that is tried on it."""
+
+    program: str
+    backend: str
+    advice: tuple[str, ...]
+
+
+_OURS = ("mend", "mend+collect", "del+release", "lifecycle")
+_ELSEWHERE = ("nothing", "del", "collect", "clear_session", RECIPE, "run_eagerly", *_OURS[2:])
+_SHORT = ("nothing", RECIPE, "lifecycle")
+TABLES = (
+    Table(
+        "dense",
+        TF,
+        (
+            *("nothing", "del", "collect", "clear_session", "del+collect", "del+clear_session"),
+            *(RECIPE, f"{RECIPE}+trim", "reset_default_graph", "trim"),
+            *("run_eagerly", f"run_eagerly+{RECIPE}", "subprocess"),
+            *("mend", "mend+collect", f"mend+{RECIPE}", "del+release", "lifecycle"),
+        ),
+    ),
+    Table("lstm", TF, ("nothing", "clear_session", "del+collect", RECIPE, "run_eagerly", *_OURS)),
+    Table("mobilenet", TF, ("nothing", RECIPE, "mend+collect", "lifecycle")),
+    Table("dense", "jax", _ELSEWHERE),
+    Table("lstm", "jax", _SHORT),
+    Table("dense", "torch", _ELSEWHERE),
+    Table("lstm", "torch", _SHORT),
+    Table("session", TF, ("open", "close", "nothing")),
+    Table("default_graph", TF, ("nothing", "collect", "clear_session", "reset_default_graph")),
+    Table("tensor", TF, ("keep", "nothing")),
+    Table("callback", TF, ("keep", "nothing")),
+)
+
+STEPS = {
+    "nothing": "nothing",
+    "del": "`del model`",
+    "collect": "`gc.collect()`",
+    "clear_session": "`clear_session()`",
+    "reset_default_graph": "`reset_default_graph()`",
+    "trim": "`malloc_trim`",
+    "run_eagerly": "`run_eagerly=True`",
+    "subprocess": "a process for each training",
+    "mend": "`lowwater.mend()` once",
+    "release": "`lowwater.release()`",
+    "lifecycle": "`with lowwater.lifecycle(…)`",
+}
+SMALL = {
+    ("session", "open"): "v1 session, a variable of 2 MB: left open, and kept",
+    ("session", "close"): "the same, closed, and kept",
+    ("session", "nothing"): "the same, dropped without closing",
+    ("default_graph", "nothing"): "v1 variable and session, in the default graph: nothing",
+    ("default_graph", "collect"): "the same, `gc.collect()`",
+    ("default_graph", "clear_session"): "the same, `clear_session()`",
+    ("default_graph", "reset_default_graph"): "the same, `reset_default_graph()`",
+    ("tensor", "keep"): "a tensor of 4.2 MB: kept in a list",
+    ("tensor", "nothing"): "the same, `del tensor`",
+    ("callback", "keep"): "a callback that keeps 1 MB of predictions per epoch",
+    ("callback", "nothing"): "the same, which keeps their mean",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one advice leaves, per round; None where it could not be read."""
+
+    advice: str
+    as_is_bytes: float | None = None
+    collected_bytes: float | None = None
+    resident_bytes: float | None = None
+    functions: float | None = None
+    gradients: float | None = None
+    why_not: str | None = None
+
+
+def slope(values: Sequence[float]) -> float:
+    """Growth per round: the straight line through all rounds with the least squares."""
+    middle = (len(values) - 1) / 2
+    weights = [position - middle for position in range(len(values))]
+    spread = sum(weight * weight for weight in weights)
+    return sum(map(float.__mul__, weights, map(float, values))) / spread if spread else 0.0
+
+
+def row_of(cell: Mapping[str, Any]) -> Row:
+    """The numbers of one process."""
+    if "not_measured" in cell:
+        return Row(cell["advice"], why_not=cell["not_measured"])
+    return Row(
+        cell["advice"],
+        _slope_of(cell, "in_use_bytes"),
+        _between(cell, "in_use_bytes"),
+        _slope_of(cell, "resident_bytes"),
+        _between(cell, "functions"),
+        _between(cell, "gradients"),
+    )
+
+
+def _slope_of(cell: Mapping[str, Any], name: str) -> float | None:
+    values = [one[name] for one in cell["rounds"]]
+    return None if None in values else slope(values)
+
+
+def _between(cell: Mapping[str, Any], name: str) -> float | None:
+    before, after = cell["before"][name], cell["after"][name]
+    return None if None in (before, after) else (after - before) / len(cell["rounds"])
+
+
+def label(advice: str) -> str:
+    """`del+collect` -> "`del model` + `gc.collect()`"; the recipe has a name."""
+    if advice == RECIPE:
+        return "the full recipe"
+    parts = advice.replace(RECIPE, "recipe").split("+")
+    return " + ".join(STEPS.get(part, "the full recipe") for part in parts)
+
+
+def megabytes(count: float | None) -> str:
+    """`4610000` -> `+4.61`; a number that is not there says so."""
+    if count is None:
+        return NOT_MEASURED
+    told = f"{count / 1e6:+.{0 if abs(count) >= 100e6 else 2}f}"  # noqa: PLR2004 - 143, not 143.21
+    return "0.00" if told in ("+0.00", "-0.00") else told
+
+
+def counted(count: float | None) -> str:
+    """Entries per round."""
+    return NOT_MEASURED if count is None else f"{count:+.0f}".replace("+0", "0").replace("-0", "0")
+
+
+def share(row: Row, nothing: Row) -> float | None:
+    """Which part stays of what stays if nothing is done; None if hardly anything does."""
+    if row.collected_bytes is None or nothing.collected_bytes is None:
+        return None
+    if nothing.collected_bytes < FLAT_BYTES:
+        return None
+    return max(0.0, row.collected_bytes / nothing.collected_bytes)
+
+
+def percent(part: float | None) -> str:
+    """`0.88` -> `88 %`."""
+    return "" if part is None else f"{part:.0%}".replace("%", " %")
+
+
+def judged(row: Row, nothing: Row) -> str:
+    """`helps`, `in part` or `does not help`; `nothing to free` where all is flat."""
+    part = share(row, nothing)
+    if row.collected_bytes is None:
+        return NOT_MEASURED
+    if part is None:
+        return "nothing to free"
+    if part > USELESS:
+        return "does not help"
+    return "helps" if part < USEFUL or row.collected_bytes < FLAT_BYTES else "in part"
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def model_table(rows: Sequence[Row], *, with_registries: bool) -> str:
+    """One row per advice; what was not measured says why."""
+    head = ["After each training", "in use", "after a collection", "of doing nothing"]
+    head += ["functions", "gradients"] if with_registries else []
+    nothing = next((row for row in rows if row.advice == "nothing"), Row("nothing"))
+    lines = []
+    for row in rows:
+        if row.why_not:
+            blank = [""] * (len(head) - 1)
+            lines.append([label(row.advice), f"{NOT_MEASURED}: {row.why_not}", *blank])
+            continue
+        numbers = [megabytes(row.as_is_bytes), megabytes(row.collected_bytes)]
+        registries = [counted(row.functions), counted(row.gradients)] if with_registries else []
+        numbers += [percent(share(row, nothing)), *registries, megabytes(row.resident_bytes)]
+        lines.append([label(row.advice), *numbers])
+    return markdown([*head, "resident"], lines)
+
+
+def small_table(rows: Mapping[tuple[str, str], Row]) -> str:
+    """The programs that build no model per round."""
+    lines = [
+        [
+            SMALL[place],
+            f"{NOT_MEASURED}: {row.why_not}" if row.why_not else megabytes(row.as_is_bytes),
+            megabytes(row.collected_bytes),
+            megabytes(row.resident_bytes),
+        ]
+        for place, row in rows.items()
+    ]
+    return markdown(["Each round", "in use", "after a collection", "resident"], lines)
+
+
+def rows_by_table(results: Mapping[str, Any]) -> dict[Table, list[Row]]:
+    """The rows in the order of the page; tables without a single cell are left out."""
+    cells = {(one["program"], one["backend"], one["advice"]): one for one in results["cells"]}
+    found: dict[Table, list[Row]] = {}
+    for table in TABLES:
+        places = [(table.program, table.backend, advice) for advice in table.advice]
+        rows = [row_of(cells[place]) for place in places if place in cells]
+        found |= {table: rows} if rows else {}
+    return found
+
+
+def all_tables(results: Mapping[str, Any]) -> str:
+    """Every table with its title."""
+    parts, small = [], {}
+    for table, rows in rows_by_table(results).items():
+        if table.program in MODELS:
+            parts.append(f"### {NAMES[table.backend]}: {MODELS[table.program]}")
+            reasons = {row.why_not for row in rows}
+            if len(reasons) == 1 and None not in reasons:
+                parts.append(f"{NOT_MEASURED}: {reasons.pop()}.".capitalize())
+                continue
+            parts.append(model_table(rows, with_registries=table.backend == TF))
+        else:
+            small |= {(table.program, row.advice): row for row in rows}
+    if small:
+        parts += ["### Small programs, TensorFlow", small_table(small)]
+    return "\n\n".join(parts)
+
+
+def verdicts(rows: Sequence[Row]) -> str:
+    """Which advice helps and which does not, as a list."""
+    nothing = next(row for row in rows if row.advice == "nothing")
+    groups: dict[str, list[str]] = {"does not help": [], "in part": [], "helps": []}
+    for row in rows:
+        groups.setdefault(judged(row, nothing), []).append(label(row.advice))
+    groups["does not help"] = [one for one in groups["does not help"] if one != "nothing"]
+    titles = {
+        "does not help": f"**Does not help** (more than {percent(USELESS)} stays)",
+        "in part": "**Helps in part**",
+        "helps": f"**Helps** (less than {percent(USEFUL)} stays)",
+    }
+    return "\n".join(
+        f"- {title}: {'; '.join(groups[key])}." for key, title in titles.items() if groups[key]
+    )
+
+
+def of_the_recipe(tables: Mapping[Table, Sequence[Row]]) -> str:
+    """What the full recipe and `clear_session()` leave of each model on TensorFlow."""
+    lines = []
+    for table, rows in tables.items():
+        row = {one.advice: one for one in rows}
+        if table.backend != TF or RECIPE not in row or "nothing" not in row:
+            continue
+        advised = {"nothing": "doing nothing", "clear_session": "`clear_session()`"}
+        kept = [
+            f"{text} leaves {megabytes(row[advice].collected_bytes)} MB"
+            for advice, text in (advised | {RECIPE: "the full recipe"}).items()
+            if advice in row
+        ]
+        told = judged(row[RECIPE], row["nothing"])
+        lines.append(f"- {MODELS[table.program]}: {', '.join(kept)}: {told}.")
+    return "\n".join(lines)
+
+
+def of_registries(rows: Sequence[Row]) -> str:
+    """What the registries gain per round, with and without the advice given most."""
+    row = {one.advice: one for one in rows}
+    told = [
+        f"{counted(row[advice].gradients)} and {counted(row[advice].functions)} with {text}"
+        for advice, text in (
+            ("nothing", "nothing"),
+            ("clear_session", "`clear_session()`"),
+            (RECIPE, "the full recipe"),
+            ("mend", "`lowwater.mend()`"),
+        )
+        if advice in row
+    ]
+    return f"Gradients and functions that each small model leaves there: {', '.join(told)}."
+
+
+def of_waiting(rows: Sequence[Row]) -> str:
+    """How much of the growth only waits for the collector."""
+    row = {one.advice: one for one in rows}
+    nothing = row["nothing"]
+    if nothing.as_is_bytes is None or nothing.collected_bytes is None:
+        return "How much waits for the collector was not measured."
+    waits = max(0.0, nothing.as_is_bytes - nothing.collected_bytes)
+    return (
+        f"Without any advice, the small model makes bytes in use grow by "
+        f"{nothing.as_is_bytes / 1e6:.2f} MB per round; "
+        f"{waits / 1e6:.2f} MB of them only wait for the collector, "
+        f"and {nothing.collected_bytes / 1e6:.2f} MB stay when it has run."
+    )
+
+
+def of_the_other_backends(tables: Mapping[Table, Sequence[Row]]) -> str:
+    """One sentence for each table of JAX and torch."""
+    lines = []
+    for table, rows in tables.items():
+        if table.backend == TF:
+            continue
+        row = {one.advice: one for one in rows}
+        where = f"- {NAMES[table.backend]}, {MODELS[table.program]}"
+        nothing, recipe = row.get("nothing", Row("")), row.get(RECIPE, Row(""))
+        if nothing.collected_bytes is None:
+            lines.append(f"{where}: {NOT_MEASURED}, {nothing.why_not or 'no such run'}.")
+        elif nothing.collected_bytes < FLAT_BYTES:
+            grows, kept = megabytes(nothing.as_is_bytes), megabytes(nothing.collected_bytes)
+            lines.append(
+                f"{where}: without any advice {grows} MB per round, which wait for the collector; "
+                f"{kept} MB stay after it."
+            )
+        else:
+            numbers = [megabytes(one.collected_bytes) for one in (nothing, recipe)]
+            told = judged(recipe, nothing)
+            lines.append(
+                f"{where}: {numbers[0]} MB stay after a collection, "
+                f"with the full recipe {numbers[1]} MB: {told}."
+            )
+    return "\n".join(lines)
+
+
+def of_rounds(results: Mapping[str, Any]) -> str:
+    """How many rounds were counted, by model."""
+    told = []
+    for program, name in MODELS.items():
+        cells = [cell for cell in results["cells"] if cell["program"] == program]
+        counts = sorted({len(cell["rounds"]) for cell in cells if "rounds" in cell})
+        told += [f"{name} {' or '.join(map(str, counts))}"] if counts else []
+    return f"Rounds that count: {', '.join(told)}."
+
+
+def page(results: Mapping[str, Any], template: str) -> str:
+    """The whole page; the template holds the words that no number changes."""
+    tables = rows_by_table(results)
+    dense = next(rows for table, rows in tables.items() if (table.program, table.backend) == _FIRST)
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    return Template(template).substitute(
+        machine=f"{results['system']}, Python {results['python']}, {results['cores']} cores, "
+        f"no GPU used; {versions}",
+        rounds=of_rounds(results),
+        flat=f"{FLAT_BYTES / 1e6:.2f}",
+        recipe=of_the_recipe(tables),
+        verdicts=verdicts(dense),
+        registries=of_registries(dense),
+        waiting=of_waiting(dense),
+        others=of_the_other_backends(tables),
+        tables=all_tables(results),
+    )
+
+
+def write(results: Mapping[str, Any]) -> None:
+    """Write the page into the documentation."""
+    TARGET.write_text(page(results, TEMPLATE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"written: {TARGET}")
