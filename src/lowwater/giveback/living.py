@@ -1,13 +1,12 @@
 """What of Keras and TensorFlow is alive: found by the collector, and held weakly."""
 
-import gc
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import chain, compress
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from lowwater.census.instances import objects_of, subclasses_of
 from lowwater.census.kinds import derives, qualname_of
 
 MODEL, LAYER, OPTIMIZER, VARIABLE = "model", "layer", "optimizer", "variable"
@@ -96,60 +95,17 @@ def loaded(module: str, name: str) -> Any:  # noqa: ANN401 - an attribute of a l
 def _found(kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     kind_by_type: dict[int, str] = {}
     for kind, base in _bases(kinds):
-        for subclass in _subclasses(base):
+        for subclass in subclasses_of(base):
             kind_by_type.setdefault(id(subclass), kind)
     if not kind_by_type:
         return
-    for thing in _objects_of(kind_by_type):
+    for thing in objects_of(kind_by_type):
         yield kind_by_type[id(type(thing))], thing
-
-
-def _objects_of(types: Container[int]) -> list[Any]:
-    """All objects whose type has one of these identities.
-
-    Among all objects are tuples that another thread is just filling, and it fails if anybody
-    holds one. So each generation is looked at within one call of C, in which no other thread can
-    run, and nothing is kept in a variable. The list of objects is made twice for it: the second
-    has a few more at its end, which are our own.
-    By the identity of the type, for a type may have a hash of its own, and that is the program's.
-    """
-    is_wanted = types.__contains__
-    found: dict[int, Any] = {}
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        # The youngest first: objects only grow older, so none is missed.
-        for age in range(3):
-            some = list(
-                compress(
-                    chain.from_iterable(map(gc.get_objects, (age,))),
-                    map(
-                        is_wanted,
-                        map(id, map(type, chain.from_iterable(map(gc.get_objects, (age,))))),
-                    ),
-                )
-            )
-            found.update(zip(map(id, some), some, strict=True))
-    finally:
-        if was_on:
-            gc.enable()
-    return [*found.values()]
 
 
 def _bases(kinds: tuple[str, ...]) -> list[tuple[str, type]]:
     bases = ((kind, loaded(module, name)) for kind, module, name in _KINDS if kind in kinds)
     return [(kind, base) for kind, base in bases if isinstance(base, type)]
-
-
-def _subclasses(base: type) -> Iterator[type]:
-    subclasses: Callable[[type], list[type]] = type.__subclasses__
-    waiting, seen = [base], {id(base)}
-    while waiting:
-        kind = waiting.pop()
-        yield kind
-        new = [one for one in subclasses(kind) if id(one) not in seen]
-        seen.update(map(id, new))
-        waiting += new
 
 
 def _name_of(thing: Any) -> str:  # noqa: ANN401

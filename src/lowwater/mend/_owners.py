@@ -11,6 +11,8 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
+from lowwater.census.instances import instances_of
+
 # The kind of operation that `tf.custom_gradient` puts into a graph, and its attribute.
 CARRIER = "IdentityN"
 GRADIENT_OP_TYPE = "_gradient_op_type"
@@ -162,7 +164,7 @@ def _all_of(kind: type) -> list[Any]:
     if gc.get_freeze_count():
         msg = "the collector does not list frozen objects"
         raise LookupError(msg)
-    return [one for one in gc.get_objects() if issubclass(type(one), kind)]
+    return instances_of(kind)
 
 
 def _forget(entries: dict[str, Any], name: str, function: weakref.ref[Any]) -> None:
