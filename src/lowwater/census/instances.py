@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Container, Iterator
-from itertools import chain, compress
+from itertools import chain, compress, repeat
 from typing import Any
 
 
@@ -14,33 +14,31 @@ def instances_of(base: type) -> list[Any]:
 def objects_of(types: Container[int]) -> list[Any]:
     """All objects whose type has one of these identities.
 
-    Among all objects are tuples that another thread is just filling, and it fails if anybody
-    holds one. So each generation is looked at within one call of C, in which no other thread can
-    run, and nothing is kept in a variable. The list of objects is made twice for it: the second
-    has a few more at its end, which are our own.
     By the identity of the type, for a type may have a hash of its own, and that is the program's.
     """
-    is_wanted = types.__contains__
-    found: dict[int, Any] = {}
     was_on = gc.isenabled()
     gc.disable()
     try:
         # The youngest first: objects only grow older, so none is missed.
-        for age in range(3):
-            some = list(
-                compress(
-                    chain.from_iterable(map(gc.get_objects, (age,))),
-                    map(
-                        is_wanted,
-                        map(id, map(type, chain.from_iterable(map(gc.get_objects, (age,))))),
-                    ),
-                )
-            )
-            found.update(zip(map(id, some), some, strict=True))
+        found = [thing for age in range(3) for thing in _objects_of_age(age, types)]
     finally:
         if was_on:
             gc.enable()
-    return [*found.values()]
+    return [*{id(thing): thing for thing in found}.values()]
+
+
+def _objects_of_age(age: int, types: Container[int]) -> list[Any]:
+    """Those of one generation, found within one call of C, in which no other thread can run.
+
+    Among all objects are tuples that another thread is just filling, and it fails if anybody
+    holds one meanwhile. The list of all objects is made twice for it: the second has a few more
+    at its end. They are our own iterators, and have to be used up, or the list would hold
+    itself.
+    """
+    everything = chain.from_iterable(map(gc.get_objects, (age,)))
+    again = chain.from_iterable(map(gc.get_objects, (age,)))
+    is_wanted = map(types.__contains__, map(id, map(type, again)))
+    return list(chain(compress(everything, is_wanted), compress(is_wanted, repeat(0))))
 
 
 def subclasses_of(base: type) -> Iterator[type]:
