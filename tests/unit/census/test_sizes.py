@@ -339,3 +339,26 @@ class TestJax:
         held.delete()
 
         assert size(held) <= HEADER
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestTorch:
+    @pytest.fixture(scope="class")
+    def torch(self):
+        return pytest.importorskip("torch")
+
+    def test_a_tensor_counts_for_its_nbytes(self, torch):
+        held = torch.zeros((1024, 256))
+
+        assert size(held) == a_buffer_of(held.nbytes)
+
+    def test_a_parameter_counts_for_its_nbytes(self, torch):
+        held = torch.nn.Parameter(torch.zeros((1024, 256)))
+
+        assert size(held) == a_buffer_of(held.nbytes)
+
+    def test_a_view_and_its_base_count_once(self, torch):
+        held = torch.zeros((1024, 256))
+        row = held[3]
+
+        assert total(held, row) == a_buffer_of(MIB)
