@@ -121,7 +121,7 @@ $(FAST)/.ready: dist/.wheel constraints.txt | $(FAST)/bin/python
 # tf_keras asks for the `tensorflow` distribution by name; tensorflow-cpu is the same code.
 $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@echo "== set-up: $(FRAMEWORKS) with TensorFlow (the first time takes a minute or two)"
-	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]"
+	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]" jax
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps tf_keras
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@
