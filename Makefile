@@ -127,7 +127,7 @@ $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@touch $@
 
 $(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python
-	@echo "== set-up: $(BENCH) with TensorFlow, JAX, memray and scalene"
-	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene jax
+	@echo "== set-up: $(BENCH) with TensorFlow, JAX, torch, memray and scalene"
+	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene jax torch
 	@$(BENCH)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@

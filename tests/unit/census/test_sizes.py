@@ -319,6 +319,7 @@ class TestTensorFlow:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.tensorflow  # the lane that has the frameworks; without the mark it ran in none
 class TestJax:
     @pytest.fixture(scope="class")
     def jnp(self):
@@ -342,6 +343,7 @@ class TestJax:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow  # torch is large: only the benchmarks install it
 class TestTorch:
     @pytest.fixture(scope="class")
     def torch(self):
