@@ -22,7 +22,7 @@ MODELS = {
 }
 NOT_MEASURED = "not measured"
 # What is taken once and not again leaves up to this per round, spread over six rounds.
-FLAT_BYTES = 250_000
+FLAT_BYTES = 200_000
 # Parts of what stays without any advice: more than the first does not help, less than the
 # second helps.
 USELESS, USEFUL = 0.6, 0.15
