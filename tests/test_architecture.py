@@ -45,7 +45,7 @@ MAY_IMPORT = {
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
 # Of an extra: imported inside functions, and only where it is installed.
-EXTRAS = {"memray"}
+EXTRAS = {"memray", "optuna", "keras_tuner", "sklearn", "joblib", "ray"}
 
 # Run by `lowwater demo` as a user's script would be, and never imported by us.
 PROGRAMS = {"demo.leaking", "demo.mended"}

@@ -9,7 +9,16 @@ import pytest
 
 import lowwater
 
-PUBLIC = ["__version__", "boundary", "lifecycle", "mend", "release", "sessions"]
+PUBLIC = [
+    "__version__",
+    "boundary",
+    "isolated",
+    "lifecycle",
+    "map",
+    "mend",
+    "release",
+    "sessions",
+]
 
 
 def test_public_names_are_the_committed_list():

@@ -9,15 +9,28 @@ if TYPE_CHECKING:
     from lowwater.giveback.lifecycle import lifecycle
     from lowwater.giveback.release import release
     from lowwater.giveback.sessions import sessions
+    from lowwater.isolation.isolated import isolated
+    from lowwater.isolation.mapping import map_trials as map  # noqa: A004
 
 __version__ = "0.1.0.dev0"
-__all__ = ["__version__", "boundary", "lifecycle", "mend", "release", "sessions"]
+__all__ = [
+    "__version__",
+    "boundary",
+    "isolated",
+    "lifecycle",
+    "map",
+    "mend",
+    "release",
+    "sessions",
+]
 
 # Loaded when first asked for: the agent imports this package before the user's script runs.
 _LAZY = {
-    "lifecycle": "lowwater.giveback.lifecycle",
-    "release": "lowwater.giveback.release",
-    "sessions": "lowwater.giveback.sessions",
+    "isolated": ("lowwater.isolation.isolated", "isolated"),
+    "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),
+    "map": ("lowwater.isolation.mapping", "map_trials"),
+    "release": ("lowwater.giveback.release", "release"),
+    "sessions": ("lowwater.giveback.sessions", "sessions"),
 }
 
 
@@ -26,5 +39,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    module, real_name = _LAZY[name]
+    found = globals()[name] = getattr(import_module(module), real_name)
     return found

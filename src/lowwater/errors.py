@@ -1,11 +1,15 @@
 """What can go wrong for the user, as a tree.
 
 LowwaterError
-└── UserError            one line: what is wrong, what was received, what to do
-    ├── UsageError       exit code 2
-    ├── UnreadableInput  exit code 5
-    ├── StillInUse       a model at work cannot be released
-    └── AlreadyReleased  an emptied object was used
+├── UserError                 one line: what is wrong, what was received, what to do
+│   ├── UsageError            exit code 2
+│   ├── UnreadableInput       exit code 5
+│   ├── StillInUse            a model at work cannot be released
+│   ├── AlreadyReleased       an emptied object was used
+│   └── NotPicklable          it cannot be sent to another process
+└── ChildDied                 an isolated function ended without a result
+    ├── ChildTimedOut         it took too long
+    └── ChildOutOfMemory      it needed too much memory
 """
 
 
@@ -13,6 +17,18 @@ class LowwaterError(Exception):
     """The root of everything that Lowwater raises on purpose."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Python would call the constructor with the finished line, which would finish it again.
+        return _restored, (type(self), self.args, {**self.__dict__})
+
+
+def _restored(
+    kind: type[LowwaterError], arguments: tuple[object, ...], attributes: dict[str, object]
+) -> LowwaterError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
 
 
 class UserError(LowwaterError):
@@ -54,3 +70,25 @@ class AlreadyReleased(UserError, AttributeError):
         super().__init__(
             story, advice="build it anew; inside a lifecycle `life.keep(it)` lets it live on"
         )
+
+
+class NotPicklable(UserError):
+    """Something cannot be sent to another process."""
+
+
+class ChildDied(LowwaterError):
+    """An isolated function ended without a result: a crash, a signal, or `sys.exit()`."""
+
+
+class ChildTimedOut(ChildDied, TimeoutError):
+    """An isolated function ran longer than its `timeout`; its processes were killed."""
+
+
+class ChildOutOfMemory(ChildDied, MemoryError):
+    """An isolated function needed more memory than it was allowed."""
+
+    def __init__(self, story: str, *, peak_bytes: int | None, limit_bytes: int | None) -> None:
+        """Tell the peak and the limit, in words and as numbers."""
+        super().__init__(story)
+        self.peak_bytes = peak_bytes
+        self.limit_bytes = limit_bytes

@@ -12,7 +12,7 @@ SMALL = """\
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
     import gc, json, sys, threading, time
     import numpy as np, tensorflow as tf, keras, lowwater
-    from lowwater.giveback.meter import levels_now
+    from lowwater.probes.levels import levels_now
 
     x, y = np.zeros((64, 20), "float32"), np.zeros((64, 1), "float32")
 
@@ -39,7 +39,7 @@ MOBILE = """\
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
     import gc, json
     import numpy as np, keras, lowwater
-    from lowwater.giveback.meter import levels_now
+    from lowwater.probes.levels import levels_now
 
     x, y = np.zeros((8, 32, 32, 3), "float32"), np.zeros((8, 10), "float32")
 

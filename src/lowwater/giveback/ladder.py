@@ -2,12 +2,12 @@
 
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import MODEL, OPTIMIZER, SESSION, Watched, deaths, living
-from lowwater.giveback.meter import Levels, given_back, levels_now
 from lowwater.giveback.parts import outermost
-from lowwater.giveback.receipt import Receipt, StepDone, Survivor
+from lowwater.giveback.receipt import Receipt, Reserve, StepDone, Survivor, given_back
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps import LADDER, Step
 from lowwater.giveback.who_holds import survivors
+from lowwater.probes.levels import Levels, levels_now
 
 
 def climb(request: Request) -> Receipt:
@@ -60,9 +60,15 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
         device_bytes=first.device_bytes - last.device_bytes,
         grown_bytes=request.grown_bytes,
         emptied=tuple(request.emptied),
-        reserves=(last.pool,) if last.pool is not None else (),
+        reserves=_reserves(last),
         notes=tuple(request.notes),
     )
+
+
+def _reserves(last: Levels) -> tuple[Reserve, ...]:
+    if not last.pool_bytes:
+        return ()
+    return (Reserve("TensorFlow's pool", last.pool_bytes, last.pool_in_use_bytes),)
 
 
 def _survivors(request: Request) -> tuple[Survivor, ...]:

@@ -16,11 +16,11 @@ from lowwater.giveback.holding import reached_from
 from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import Watched, living
-from lowwater.giveback.meter import Levels, given_back, levels_now
 from lowwater.giveback.parts import parts_of
-from lowwater.giveback.receipt import Receipt
+from lowwater.giveback.receipt import Receipt, given_back
 from lowwater.giveback.request import Level, Request, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
+from lowwater.probes.levels import Levels, levels_now
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")

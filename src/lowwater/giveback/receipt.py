@@ -8,6 +8,11 @@ from typing import Any
 from lowwater.giveback import _receipt_html, _receipt_text
 
 
+def given_back(before: int | None, after: int | None) -> int | None:
+    """The difference, where both are known."""
+    return None if before is None or after is None else before - after
+
+
 @dataclass(frozen=True, slots=True)
 class StepDone:
     """One step of the ladder: what died, and the bytes that came back.

@@ -1,22 +1,22 @@
-"""Reads memory between two steps of the ladder, with the probes of every run."""
+"""Where memory stands at one moment, read with the probes of every run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lowwater import gauges
-from lowwater.giveback.receipt import Reserve
 from lowwater.model import Reading
 from lowwater.probes import default_probes
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Where memory stands at one moment."""
+    """Bytes in use and resident; what a probe cannot tell is None, not zero."""
 
     in_use_bytes: int | None
     resident_bytes: int | None
     devices: Mapping[str, int] = field(default_factory=dict)
-    pool: Reserve | None = None
+    pool_bytes: int = 0
+    pool_in_use_bytes: int = 0
 
     @property
     def device_bytes(self) -> int:
@@ -25,7 +25,7 @@ class Levels:
 
 
 def levels_now() -> Levels:
-    """The levels at this moment; what a probe cannot tell is None, not zero.
+    """The levels at this moment.
 
     With new probes each time: from one reading to the next they take a jump for a new region of
     TensorFlow's pool, and a model that dies or is born in one go looks just like that.
@@ -35,20 +35,14 @@ def levels_now() -> Levels:
         reading = probe.read()
         found |= reading.gauges if isinstance(reading, Reading) else {}
     devices = {place: gauges.in_use_bytes(found, place) or 0 for place in _devices(found)}
-    resident = gauges.rss_bytes(found) if gauges.RSS_ANON in found else None
-    return Levels(gauges.in_use_bytes(found), resident, devices, _pool(found))
-
-
-def given_back(before: int | None, after: int | None) -> int | None:
-    """The difference, where both are known."""
-    return None if before is None or after is None else before - after
+    return Levels(
+        gauges.in_use_bytes(found),
+        gauges.rss_bytes(found) if gauges.RSS_ANON in found else None,
+        devices,
+        found.get(gauges.POOL_SIZE, 0),
+        found.get(gauges.POOL_IN_USE, 0),
+    )
 
 
 def _devices(found: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(place for place in gauges.places(found) if place != gauges.HOST)
-
-
-def _pool(found: Mapping[str, int]) -> Reserve | None:
-    size = found.get(gauges.POOL_SIZE, 0)
-    in_use = found.get(gauges.POOL_IN_USE, 0)
-    return Reserve("TensorFlow's pool", size, in_use) if size else None

@@ -1,0 +1,1 @@
+"""A fresh process for every trial: what it used is back when it has ended, whatever leaked."""

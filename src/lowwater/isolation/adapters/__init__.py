@@ -1,0 +1,1 @@
+"""Where trials come from: libraries that search, whose trials run in fresh processes."""

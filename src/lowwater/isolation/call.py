@@ -1,0 +1,140 @@
+"""A call on its way to another process: a function with its arguments."""
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType
+from typing import Any
+
+import cloudpickle
+
+from lowwater.errors import NotPicklable
+from lowwater.isolation.parcel import Parcel, StaysHere, pack, unpack
+
+# ruff: noqa: ANN401 - functions and arguments are the user's
+
+
+def packed(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    stays_here: StaysHere | None = None,
+) -> Parcel:
+    """The call as a parcel; an error names the part that cannot be sent."""
+    with _sent_by_value(function):
+        try:
+            return pack((function, args, dict(kwargs)), stays_here)
+        except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
+            raise _culprit(function, args, kwargs, error) from None
+
+
+def make(parcel: Parcel, load: Callable[[int], Any] | None = None) -> Any:
+    """Make the call, here."""
+    function, args, kwargs = unpack(parcel, load)
+    return inner(function)(*args, **kwargs)
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself, where it is wrapped to run in a process of its own."""
+    return getattr(function, "__isolated__", function)
+
+
+@contextmanager
+def _sent_by_value(function: Callable[..., Any]) -> Iterator[None]:
+    """Modules that a fresh process would not find again, sent along whole."""
+    module = sys.modules.get(getattr(inner(function), "__module__", None) or "")
+    if module is None or module.__name__ == "__main__" or _is_found_again(module):
+        yield
+        return
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+def _is_found_again(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if file is None:  # built in, or made by hand: then only its name can say
+        return module.__name__ in sys.builtin_module_names
+    found = _origin(module.__name__)
+    return found is not None and os.path.realpath(found) == os.path.realpath(file)
+
+
+def _origin(name: str) -> str | None:
+    """The file that a process which has not imported the module yet would find."""
+    path: Sequence[str] | None = None
+    spec: ModuleSpec | None = None
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        spec = _spec(".".join(parts[:count]), path)
+        if spec is None:
+            return None
+        path = spec.submodule_search_locations
+    return spec.origin if spec is not None else None
+
+
+def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        # Not `importlib.util.find_spec`: it would ask the module that is loaded here.
+        found = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
+        if found is not None:
+            return found
+    return None
+
+
+def _culprit(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: Exception,
+) -> NotPicklable:
+    """Which part of the call could not be pickled: each is tried alone."""
+    name = getattr(function, "__qualname__", repr(function))
+    for told, part in _parts(function, args, kwargs):
+        try:
+            pack(part)
+        except Exception as reason:  # noqa: BLE001
+            return NotPicklable(
+                f"{told} of `{name}` cannot be sent to another process",
+                received=f"a {type(part).__qualname__}: {reason}",
+                advice="make it inside the function, or send what it is made from",
+            )
+    return NotPicklable(
+        f"The call of `{name}` cannot be sent to another process", received=str(error)
+    )
+
+
+def _parts(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    for number, value in enumerate(args, start=1):
+        yield f"Argument {number}{_parameter(function, number)}", value
+    for name, value in kwargs.items():
+        yield f"Argument `{name}`", value
+    for name, value in _used_by(inner(function)).items():
+        yield f"The variable `{name}`, used in the body", value
+    yield "The body", function
+
+
+def _parameter(function: Callable[..., Any], number: int) -> str:
+    try:
+        names = [*inspect.signature(inner(function)).parameters]
+        return f", `{names[number - 1]}`,"
+    except (TypeError, ValueError, IndexError):
+        return ""
+
+
+def _used_by(function: Callable[..., Any]) -> dict[str, Any]:
+    """Variables of the surroundings that travel with a function."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not isinstance(function, FunctionType):
+        return {}
+    found = inspect.getclosurevars(function)
+    used = {**found.nonlocals, **found.globals}
+    return {name: value for name, value in used.items() if not isinstance(value, ModuleType)}

@@ -1,0 +1,45 @@
+"""What a trial may use, as the user wrote it: `"30 min"`, `"8 GiB"`, or plain numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from lowwater.errors import UsageError
+from lowwater.units import parse_bytes, parse_duration
+
+Duration = str | float | None
+Size = str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds and bytes; None is no limit."""
+
+    timeout_s: float | None = None
+    memory_bytes: int | None = None
+    device_bytes: int | None = None
+
+    @classmethod
+    def of(cls, timeout: Duration = None, memory: Size = None, device_memory: Size = None) -> Self:
+        """Read what the user wrote; `memory` holds for each device too, unless that is given."""
+        memory_bytes = _positive("memory", memory, parse_bytes, 'memory="8 GiB"')
+        device_bytes = _positive("device_memory", device_memory, parse_bytes, '"4 GiB"')
+        return cls(
+            timeout_s=_positive("timeout", timeout, parse_duration, 'timeout="30 min"'),
+            memory_bytes=None if memory_bytes is None else round(memory_bytes),
+            device_bytes=round(device_bytes or memory_bytes or 0) or None,
+        )
+
+
+def _positive(
+    name: str, given: str | float | None, parse: Callable[[str], float], example: str
+) -> float | None:
+    if given is None:
+        return None
+    try:
+        value = parse(given) if isinstance(given, str) else float(given)
+    except (TypeError, ValueError):
+        value = 0
+    if not value > 0:
+        raise UsageError(f"`{name}` has to be above zero", received=repr(given), advice=example)
+    return value

@@ -1,0 +1,137 @@
+"""The life of a fresh process: it takes one call, makes it, answers, and ends."""
+
+import atexit
+import ctypes
+import os
+import random
+import signal
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NoReturn
+
+from lowwater.instrumentation._imports import AfterImport
+from lowwater.isolation import call, surroundings
+from lowwater.isolation.device_memory import limit_tensorflow, limit_torch
+from lowwater.isolation.lending import Borrower
+from lowwater.isolation.local import logs
+from lowwater.isolation.local.channel import Channel
+from lowwater.isolation.local.result import Result, raised, result_of
+from lowwater.isolation.parcel import from_descriptors, to_files, unpack
+from lowwater.probes.levels import levels_now
+
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER
+NO_ANSWER = 70
+
+
+def live(channel: Channel, output: Sequence[int], server: int) -> NoReturn:
+    """From the fork to the end."""
+    status = NO_ANSWER
+    try:
+        _stand_alone(server)
+        _write_to(output)
+        _reseed()
+        _work(channel)
+        status = 0
+    finally:
+        _end(status)
+
+
+def die_with_parent() -> None:
+    """Be killed by the kernel when the process that started this one has died."""
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Processes below this one become its own children when their parents die."""
+    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
+
+
+def _stand_alone(server: int) -> None:
+    """A group of its own: Ctrl-C is the caller's affair, and the group can be killed as one."""
+    signal.set_wakeup_fd(-1)
+    for one in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setsid()
+    die_with_parent()
+    adopt_orphans()
+    if os.getppid() != server:  # it died before the kernel could know
+        os._exit(NO_ANSWER)
+
+
+def _write_to(output: Sequence[int]) -> None:
+    for descriptor, target in zip(output, (1, 2), strict=True):
+        os.dup2(descriptor, target)
+        os.close(descriptor)
+    for name, target in (("stdout", 1), ("stderr", 2)):
+        stream = open(  # noqa: SIM115 - as long as the process
+            target, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _reseed() -> None:
+    """All children are copies of one process; chance must not be the same in all of them."""
+    random.seed()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _work(channel: Channel) -> None:
+    message = channel.receive()
+    if message is None:
+        return
+    here, *descriptors = message.descriptors
+    caller: surroundings.Surroundings = unpack(from_descriptors([here]))
+    caller.apply()
+    logs.send_logs(channel, caller.log_levels)
+    _limit_devices(message.body["device_bytes"])
+    borrower = Borrower(channel)
+
+    def made() -> Any:  # noqa: ANN401
+        return call.make(from_descriptors(descriptors, private=True), borrower.load)
+
+    _answer(channel, result_of(made))
+
+
+def _answer(channel: Channel, result: Result) -> None:
+    now = levels_now()
+    story = {
+        "in_use_bytes": now.in_use_bytes,
+        "resident_bytes": now.resident_bytes,
+        "devices": dict(now.devices),
+    }
+    try:
+        files = to_files(result.parcel)
+    except OSError as error:  # no room for it: shared memory is full
+        result = raised(error)
+        files = to_files(result.parcel)
+    channel.send(result.kind, story, [file.fileno() for file in files])
+
+
+def _limit_devices(limit_bytes: int | None) -> None:
+    """Before the first operation: the framework is there already, or comes with the function."""
+    # Read by JAX when it first looks for devices.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+    def tensorflow(module: ModuleType) -> None:
+        limit_tensorflow(module, limit_bytes)
+
+    def torch(module: ModuleType) -> None:
+        limit_torch(module, limit_bytes)
+
+    sys.meta_path.insert(0, AfterImport({"tensorflow": tensorflow, "torch": torch}))
+
+
+def _end(status: int) -> NoReturn:
+    """Without waiting for threads, and without taking the framework apart: the kernel is faster."""
+    try:
+        atexit._run_exitfuncs()  # noqa: SLF001 - those that the function registered, too
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)

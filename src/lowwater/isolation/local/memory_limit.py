@@ -1,0 +1,216 @@
+"""Keeps a trial below its memory limit: by the kernel where we are allowed to, else by watching.
+
+In a control group the kernel counts every page that the trial and its processes touch, and ends
+them when there is no room. Without one, their memory is looked at many times a second; a trial
+that takes it faster than that gets above the limit before it is killed.
+"""
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+_GROUPS = "/sys/fs/cgroup"
+_numbers = itertools.count(1)
+
+
+class Limit(Protocol):
+    """One limit on one trial, as the process that started it sees it."""
+
+    limit_bytes: int
+    name: str
+
+    def enter(self) -> None:
+        """Put this process below the limit; called in the child."""
+        ...
+
+    def exceeded(self, processes: Iterable[int]) -> bool:
+        """Whether the trial has to be killed now; called while it runs."""
+        ...
+
+    def was_met(self) -> bool:
+        """Whether the limit ended the trial; called when it has ended."""
+        ...
+
+    def peak_bytes(self) -> int | None:
+        """The most that was used of what is limited."""
+        ...
+
+    def close(self) -> None:
+        """The trial has ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The files of a control group, which differ between its two versions."""
+
+    limit: str
+    peak: str
+    kills: str
+    also: tuple[tuple[str, str], ...] = ()
+
+
+_SECOND = _Names(
+    "memory.max",
+    "memory.peak",
+    "memory.events",
+    # One process that dies of it takes the others with it, and none goes to the disk instead.
+    (("memory.oom.group", "1"), ("memory.swap.max", "0")),
+)
+_FIRST = _Names("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control")
+
+
+class ControlGroup:
+    """The kernel's own limit."""
+
+    name = "control group"
+
+    def __init__(self, folder: str, names: _Names, limit_bytes: int) -> None:
+        """Take over a group that has just been made."""
+        self.limit_bytes = limit_bytes
+        self._folder = folder
+        self._names = names
+
+    @classmethod
+    def make(cls, limit_bytes: int) -> "ControlGroup | None":
+        """A new group below our own; None where that is not allowed."""
+        for names, parent in (
+            (_SECOND, _group_of("", "")),
+            (_FIRST, _group_of("memory", "memory")),
+        ):
+            if parent is None:
+                continue
+            folder = os.path.join(parent, f"lowwater-{os.getpid()}-{next(_numbers)}")
+            with contextlib.suppress(OSError):
+                os.mkdir(folder)
+                group = cls(folder, names, limit_bytes)
+                if group._is_set():
+                    return group
+                group.close()
+        return None
+
+    def enter(self) -> None:
+        """The kernel counts from here on."""
+        _write(self._folder, "cgroup.procs", str(os.getpid()))
+
+    def exceeded(self, processes: Iterable[int]) -> bool:  # noqa: ARG002
+        """The kernel may have killed one process of several: the others go with it."""
+        return self.was_met()
+
+    def was_met(self) -> bool:
+        """By the count of processes that the kernel has killed."""
+        lines = _read(self._folder, self._names.kills).splitlines()
+        counts = dict(line.split() for line in lines if len(line.split()) == 2)  # noqa: PLR2004
+        return int(counts.get("oom_kill", 0)) > 0
+
+    def peak_bytes(self) -> int | None:
+        """As the kernel has counted."""
+        peak = _read(self._folder, self._names.peak).strip()
+        return int(peak) if peak else None
+
+    def close(self) -> None:
+        """A group can be removed when the last process has left it, which may take a moment."""
+        for _ in range(50):
+            try:
+                os.rmdir(self._folder)
+            except FileNotFoundError:
+                return
+            except OSError:
+                time.sleep(0.002)
+            else:
+                return
+
+    def _is_set(self) -> bool:
+        try:
+            _write(self._folder, self._names.limit, str(self.limit_bytes))
+        except OSError:
+            return False
+        for name, value in self._names.also:
+            with contextlib.suppress(OSError):
+                _write(self._folder, name, value)
+        return True
+
+
+class Watch:
+    """We look, and kill."""
+
+    name = "watching"
+
+    def __init__(self, limit_bytes: int) -> None:
+        """Nothing was seen yet."""
+        self.limit_bytes = limit_bytes
+        self._peak_bytes = 0
+
+    def enter(self) -> None:
+        """The child has no part in it."""
+
+    def exceeded(self, processes: Iterable[int]) -> bool:
+        """All processes of the trial together."""
+        used = memory_of(processes)
+        self._peak_bytes = max(self._peak_bytes, used)
+        return used > self.limit_bytes
+
+    def was_met(self) -> bool:
+        """Whether it was ever seen above."""
+        return self._peak_bytes > self.limit_bytes
+
+    def peak_bytes(self) -> int | None:
+        """The most that was seen."""
+        return self._peak_bytes or None
+
+    def close(self) -> None:
+        """There is nothing to undo."""
+
+
+def limit_memory(limit_bytes: int) -> Limit:
+    """The strictest way that is open to us."""
+    return ControlGroup.make(limit_bytes) or Watch(limit_bytes)
+
+
+def kills_for_memory() -> int:
+    """How many processes of this machine the kernel has killed because memory was short."""
+    lines = _read("/proc", "vmstat").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+
+def memory_of(processes: Iterable[int]) -> int:
+    """Their own and their shared memory, without mapped files, which the kernel can drop."""
+    several = [*processes]
+    if len(several) == 1:
+        return _sum_of(several[0], "status", ("RssAnon:", "RssShmem:"))
+    # Copies of one process share most of it: each page is counted once.
+    return sum(_sum_of(one, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for one in several)
+
+
+def _sum_of(process: int, file: str, names: tuple[str, ...]) -> int:
+    lines = _read(f"/proc/{process}", file).splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
+
+
+def _group_of(controller: str, hierarchy: str) -> str | None:
+    """The folder of our own group; version 2 has neither a controller nor a hierarchy name."""
+    for line in _read("/proc/self", "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            folder = os.path.normpath(os.path.join(_GROUPS, hierarchy, path.lstrip("/")))
+            # In a container the path may be that of the host.
+            return folder if os.path.exists(os.path.join(folder, "cgroup.procs")) else None
+    return None
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(folder: str, name: str, value: str) -> None:
+    # Not "w": what is not there must not be made.
+    with open(os.path.join(folder, name), "r+", encoding="utf-8") as file:
+        file.write(value)

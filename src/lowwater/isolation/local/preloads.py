@@ -1,0 +1,51 @@
+"""Which frameworks a fresh process will need, and whether one may fork after importing them."""
+
+import importlib.machinery
+import os
+import sys
+import threading
+from typing import Any
+
+# In the order in which they are imported; each brings what it needs.
+_FRAMEWORKS = ("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn")
+
+# Settings that a framework reads when it is imported: with others it has to be imported anew.
+_READ_AT_IMPORT = (
+    "KERAS_ TF_ XLA_ JAX_ OMP_ MKL_ KMP_ OPENBLAS_ PYTORCH_ TORCH_ MALLOC_ LD_ PYTHON"
+).split()
+
+
+def frameworks_here() -> tuple[str, ...]:
+    """Those that this process has imported; what only a test has put there is not one."""
+    return tuple(name for name in _FRAMEWORKS if _is_real(sys.modules.get(name)))
+
+
+def settings_here() -> dict[str, str]:
+    """The environment, as far as frameworks read it at import."""
+    read = tuple(_READ_AT_IMPORT)
+    return {name: value for name, value in os.environ.items() if name.startswith(read)}
+
+
+def why_not_to_fork() -> str | None:
+    """The reason why this process must not be forked; None if it may be."""
+    if threading.active_count() > 1:
+        return "importing has started threads"
+    context: Any = sys.modules.get("tensorflow.python.eager.context")
+    if context is not None and _is_initialized(context):
+        return "importing has started TensorFlow already"
+    bridge: Any = sys.modules.get("jax._src.xla_bridge")
+    if bridge is not None and getattr(bridge, "_backends", None):
+        return "importing has started JAX already"
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return "importing has started CUDA already"
+    return None
+
+
+def _is_initialized(context: Any) -> bool:  # noqa: ANN401
+    now = getattr(context, "_context", None)
+    return bool(getattr(now, "_initialized", False))
+
+
+def _is_real(module: Any) -> bool:  # noqa: ANN401
+    return isinstance(getattr(module, "__spec__", None), importlib.machinery.ModuleSpec)

@@ -1,0 +1,83 @@
+"""What the child answers: a value, or an exception with the text of its traceback."""
+
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal
+
+from lowwater.errors import ChildDied, NotPicklable
+from lowwater.isolation.parcel import Parcel, pack, unpack
+
+Kind = Literal["returned", "raised"]
+_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class ChildTraceback(Exception):
+    """The cause of an exception that came from another process: its traceback, as text."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text as the child printed it."""
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"\n\n{self.text.rstrip()}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Packed, so that it can be passed on by those who have no use for its content."""
+
+    kind: Kind
+    parcel: Parcel
+
+
+def result_of(function: Callable[[], Any]) -> Result:
+    """Call it and pack what it returns or raises."""
+    try:
+        value = function()
+    except BaseException as error:  # noqa: BLE001 - also `sys.exit()`, which ends the child only
+        return raised(error)
+    try:
+        return Result("returned", pack(value))
+    except Exception as error:  # noqa: BLE001 - the objects of a program raise what they like
+        kind = type(value).__qualname__
+        return raised(
+            NotPicklable(
+                "What the function returned cannot be sent to another process",
+                received=f"a {kind}: {error}",
+                advice="return numbers, arrays, dictionaries of them, or a Keras model",
+            )
+        )
+
+
+def raised(error: BaseException) -> Result:
+    """The exception, without the frames of ours; as text only, if it cannot be pickled."""
+    text = "".join(traceback.format_exception(type(error), error, _of_the_user(error)))
+    if isinstance(error, SystemExit):
+        error = ChildDied(f"The function ended its process with sys.exit({error.code!r})")
+    try:
+        parcel = pack((error, text))
+        unpack(parcel)
+    except Exception:  # noqa: BLE001 - whatever pickling the exception runs into
+        stand_in = ChildDied(f"The function raised {type(error).__qualname__}: {error}")
+        parcel = pack((stand_in, text))
+    return Result("raised", parcel)
+
+
+def _of_the_user(error: BaseException) -> TracebackType | None:
+    """The frames of the function: those that led to it are ours."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OUR_FOLDER):
+        frames = frames.tb_next
+    return frames or error.__traceback__
+
+
+def value_of(result: Result) -> Any:  # noqa: ANN401
+    """The value, here; or the child's exception, raised here, caused by its traceback."""
+    if result.kind == "returned":
+        return unpack(result.parcel)
+    error, text = unpack(result.parcel)
+    raise error from ChildTraceback(text)

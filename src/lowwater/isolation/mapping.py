@@ -1,0 +1,174 @@
+"""`lowwater.map`: many trials, each in a fresh process, with their results in order."""
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Literal
+
+from lowwater.errors import UsageError
+from lowwater.isolation.cancel import Cancel
+from lowwater.isolation.engines import Engine, engine_of
+from lowwater.isolation.isolated import Isolated
+from lowwater.isolation.limits import Duration, Limits, Size
+from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.progress_bar import progress_bar
+from lowwater.isolation.results_file import ResultsFile
+from lowwater.isolation.trial import Trial, attempt
+
+# ruff: noqa: ANN401 - configurations and results are the user's
+
+
+class Results(list[Any]):
+    """The values in the order of the configurations; `outcomes` tells how each came about."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        """An error stands in the place of a value that there is not."""
+        super().__init__(
+            outcome.value if outcome.error is None else outcome.error for outcome in outcomes
+        )
+        self.outcomes = [*outcomes]
+
+
+def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
+    function: Callable[..., Any],
+    configs: Iterable[Any],
+    *,
+    workers: int | None = None,
+    on_error: Literal["raise", "collect"] = "raise",
+    retries: int | None = None,
+    results: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    timeout: Duration = None,
+    memory: Size = None,
+    device_memory: Size = None,
+    engine: str | Engine | None = None,
+    **options: Any,
+) -> Results:
+    """Call a function for every configuration, each time in a fresh process.
+
+        scores = lowwater.map(trial, [(64, 1e-3), (128, 1e-3)], workers=2)
+
+    A dictionary is given to the function as keywords and a tuple as arguments, where the function
+    takes them so; anything else is its one argument. `workers` run at once. The first error ends
+    the map and is raised; with `on_error="collect"` it stands in the place of the result, and the
+    others go on. `results` names a file that every result is written to as it comes: a map that
+    was interrupted goes on from there. What `@lowwater.isolated` was given holds here too, and
+    can be given here in its place.
+    """
+    _check(function, workers, retries, on_error)
+    trials = [
+        Trial(function, *arguments(function, config), limits)
+        for limits in [_limits(function, timeout, memory, device_memory)]
+        for config in _listed(configs)
+    ]
+    chosen = _engine(function, engine, options)
+    tries = _retries(function, retries)
+    with ResultsFile(results, function) as kept, progress_bar(len(trials), wanted=progress) as bar:
+        found = kept.known(trials)
+        bar.start(len(found))
+        rest = [(number, trial) for number, trial in enumerate(trials) if number not in found]
+        at_once = workers or chosen.workers()
+        for number, outcome in _run(rest, chosen, tries, at_once, on_error):
+            kept.add(number, outcome)
+            found[number] = outcome
+            bar.tell(outcome)
+    return Results([found[number] for number in range(len(trials))])
+
+
+def arguments(function: Callable[..., Any], config: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """How this configuration is given to the function."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # built in
+        signature = None
+    if isinstance(config, Mapping) and _takes(signature, (), config):
+        return (), dict(config)
+    if isinstance(config, tuple) and _takes(signature, config, {}):
+        return tuple(config), {}
+    return (config,), {}
+
+
+def _takes(
+    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> bool:
+    if signature is None or not all(isinstance(name, str) for name in kwargs):
+        return False
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _run(
+    trials: Sequence[tuple[int, Trial]],
+    engine: Engine,
+    retries: int,
+    workers: int,
+    on_error: Literal["raise", "collect"],
+) -> Iterator[tuple[int, Outcome]]:
+    """Each outcome as it comes; when the caller stops, those that run are killed."""
+    waiting = iter(trials)
+    running: dict[Future[Outcome], int] = {}
+    with Cancel() as cancel, ThreadPoolExecutor(workers, "lowwater-trial") as pool:
+        try:
+            while True:
+                for number, trial in waiting:
+                    running[pool.submit(attempt, trial, engine, retries, cancel)] = number
+                    if len(running) == workers:
+                        break
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    number, outcome = running.pop(future), future.result()
+                    if outcome.error is not None and on_error == "raise":
+                        raise outcome.error
+                    yield number, outcome
+        finally:
+            cancel.set()
+
+
+def _listed(configs: Iterable[Any]) -> list[Any]:
+    try:
+        return [*configs]
+    except TypeError:
+        raise UsageError(
+            "map() needs the configurations as a list",
+            received=repr(configs),
+            advice="lowwater.map(trial, [(64, 1e-3), (128, 1e-3)])",
+        ) from None
+
+
+def _check(function: Any, workers: int | None, retries: int | None, on_error: str) -> None:
+    if not callable(function):
+        raise UsageError("map() calls a function", received=repr(function))
+    if on_error not in {"raise", "collect"}:
+        raise UsageError(
+            "There is no such way to treat errors",
+            received=repr(on_error),
+            advice='on_error="raise" or "collect"',
+        )
+    if workers is not None and workers < 1:
+        raise UsageError("`workers` has to be 1 or more", received=repr(workers))
+    if retries is not None and retries < 0:
+        raise UsageError("`retries` has to be 0 or more", received=repr(retries))
+
+
+def _limits(function: Any, timeout: Duration, memory: Size, device_memory: Size) -> Limits:
+    if isinstance(function, Isolated) and timeout is memory is device_memory is None:
+        return function.limits
+    return Limits.of(timeout, memory, device_memory)
+
+
+def _engine(function: Any, engine: str | Engine | None, options: Mapping[str, Any]) -> Engine:
+    if engine is None and not options and isinstance(function, Isolated):
+        return function.engine
+    return engine_of(engine or "local", options)
+
+
+def _retries(function: Any, retries: int | None) -> int:
+    if retries is not None:
+        return retries
+    return function.retries if isinstance(function, Isolated) else 0

@@ -1,0 +1,51 @@
+"""What became of one trial: its value or its error, and the story of its memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lowwater.units import format_bytes, format_duration
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStory:
+    """The memory of one trial, in bytes; None where it could not be measured.
+
+    `peak_bytes` is the most that its process had resident, what it shares with the process that
+    it was forked from included. `in_use_bytes`, `resident_bytes` and `devices` are as it ended.
+    `parent_grown_bytes` is what the caller's memory in use had grown by when the trial was gone,
+    before its result was unpacked.
+    """
+
+    peak_bytes: int | None = None
+    in_use_bytes: int | None = None
+    resident_bytes: int | None = None
+    devices: Mapping[str, int] = field(default_factory=dict)
+    limit_bytes: int | None = None
+    limited_by: str | None = None
+    parent_grown_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One trial. `value` is None where there is an `error`."""
+
+    value: Any = None
+    error: BaseException | None = None
+    memory: MemoryStory = field(default_factory=MemoryStory)
+    elapsed_s: float = 0.0
+    attempts: int = 1
+    # How its process came to be: "fork", "spawn" with the reason, or "results file".
+    started: str = ""
+
+    def get(self) -> Any:  # noqa: ANN401 - what the function returned
+        """The value; raises the error if there is one."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+    def __str__(self) -> str:
+        end = f"raised {type(self.error).__name__}" if self.error is not None else "returned"
+        peak = self.memory.peak_bytes
+        told = f", peak {format_bytes(peak)}" if peak is not None else ""
+        return f"{end} after {format_duration(self.elapsed_s)}{told}"

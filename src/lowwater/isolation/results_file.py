@@ -1,0 +1,180 @@
+"""The results of a map, written as they come, so that an interrupted map can go on.
+
+The same frames as in a recording: a file that was cut off at any byte is read up to its last
+whole result. Values are pickled, so such a file is to be trusted like the program that wrote it.
+"""
+
+import fcntl
+import hashlib
+import os
+import pickle
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from types import CodeType
+from typing import IO, Any, Self
+
+import cloudpickle
+import msgspec
+
+from lowwater.errors import UnreadableInput, UsageError
+from lowwater.isolation.call import inner
+from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.parcel import pack
+from lowwater.isolation.trial import Trial
+from lowwater.recording.frames import frame, whole_frames
+
+_MAGIC = b"LOWWATER-RESULTS1\n"
+
+
+class ResultsFile:
+    """Results by what was called; without a path nothing is kept."""
+
+    def __init__(self, path: "str | os.PathLike[str] | None", function: Callable[..., Any]) -> None:
+        """Read what is there, and write behind it."""
+        self._path = os.fspath(path) if path is not None else None
+        self._known: dict[str, bytes] = {}
+        self._keys: list[str] = []
+        self._file: IO[bytes] | None = None
+        if self._path is not None:
+            self._file = _opened(self._path)
+            try:
+                self._read(self._file, self._path, function)
+            except BaseException:
+                self._file.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def known(self, trials: Sequence[Trial]) -> dict[int, Outcome]:
+        """Those of the trials that were done in an earlier run, by their place."""
+        if self._file is None:
+            return {}
+        seen: Counter[str] = Counter()
+        for trial in trials:
+            digest = _digest(trial)
+            # The same configuration twice is two trials.
+            self._keys.append(f"{digest}-{seen[digest]}")
+            seen[digest] += 1
+        return {
+            number: _outcome(self._known[key])
+            for number, key in enumerate(self._keys)
+            if key in self._known
+        }
+
+    def add(self, number: int, outcome: Outcome) -> None:
+        """Write a result; one that failed is tried again next time."""
+        if self._file is None or outcome.error is not None:
+            return
+        done = {
+            "key": self._keys[number],
+            "value": cloudpickle.dumps(outcome.value),
+            "memory": asdict(outcome.memory),
+            "elapsed_s": outcome.elapsed_s,
+            "attempts": outcome.attempts,
+        }
+        self._write(done)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        assert self._file is not None
+        self._file.write(frame(msgspec.msgpack.encode(record)))
+        self._file.flush()
+
+    def _read(self, file: IO[bytes], path: str, function: Callable[..., Any]) -> None:
+        data = file.read()
+        written_by = {"function": _name(function), "code": _code_digest(function)}
+        if not data:
+            file.write(_MAGIC)
+            self._write(written_by)
+            return
+        if not data.startswith(_MAGIC):
+            raise UnreadableInput(f"{path} has no results of a map", advice="another file name")
+        end = len(_MAGIC)
+        for payload, end in whole_frames(data, path, len(_MAGIC)):  # noqa: B007 - the last one
+            record = msgspec.msgpack.decode(payload)
+            if "key" in record:
+                self._known[record["key"]] = payload
+            else:
+                _compare(path, record, written_by)
+        file.truncate(end)
+        file.seek(end)
+
+
+def _opened(path: str) -> IO[bytes]:
+    try:
+        file = open(path, "a+b")  # noqa: SIM115 - as long as the map
+    except OSError as error:
+        raise UsageError(
+            f"The results cannot be written to {path}", received=error.strerror or str(error)
+        ) from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise UsageError(
+            f"Another map is writing to {path}", advice="wait for it, or another file name"
+        ) from None
+    file.seek(0)
+    return file
+
+
+def _compare(path: str, before: dict[str, Any], now: dict[str, Any]) -> None:
+    if before["function"] != now["function"]:
+        raise UsageError(
+            f"{path} has the results of another function",
+            received=f"{now['function']}, not {before['function']}",
+            advice="another file name",
+        )
+    if before["code"] != now["code"]:
+        warnings.warn(
+            f"`{now['function']}` has changed since the results in {path} were written; "
+            "they are used as they are",
+            stacklevel=6,
+        )
+
+
+def _outcome(payload: bytes) -> Outcome:
+    record = msgspec.msgpack.decode(payload)
+    return Outcome(
+        value=pickle.loads(record["value"]),  # noqa: S301 - see above
+        memory=MemoryStory(**record["memory"]),
+        elapsed_s=record["elapsed_s"],
+        attempts=record["attempts"],
+        started="results file",
+    )
+
+
+def _digest(trial: Trial) -> str:
+    given = (trial.args, dict(trial.kwargs))
+    try:
+        plain = [msgspec.json.encode(given, order="deterministic")]
+    except TypeError:  # arrays, objects: by their pickle
+        parcel = pack(given)
+        plain = [bytes(parcel.pickled), *map(bytes, parcel.buffers)]
+    return hashlib.sha256(b"".join(plain)).hexdigest()
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(inner(function), "__qualname__", type(function).__qualname__)
+
+
+def _code_digest(function: Callable[..., Any]) -> str | None:
+    code = getattr(inner(function), "__code__", None)
+    if code is None:
+        return None
+    digest = hashlib.sha256()
+    waiting: list[CodeType] = [code]
+    while waiting:
+        one = waiting.pop()
+        digest.update(one.co_code)
+        digest.update(repr(one.co_names).encode())
+        inside = [part for part in one.co_consts if isinstance(part, CodeType)]
+        digest.update(repr([part for part in one.co_consts if part not in inside]).encode())
+        waiting += inside
+    return digest.hexdigest()

@@ -1,0 +1,524 @@
+"""Calls run in fresh processes; what can go wrong with a process is a clear error here."""
+
+import io
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from contextlib import redirect_stdout
+
+import numpy as np
+import psutil
+import pytest
+
+import lowwater
+from lowwater.errors import (
+    ChildDied,
+    ChildOutOfMemory,
+    ChildTimedOut,
+    NotPicklable,
+    UsageError,
+)
+from lowwater.isolation.local.memory_limit import ControlGroup, Watch
+
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(100)"]
+
+
+def double(number):
+    return 2 * number
+
+
+def is_gone(process):
+    """Whether the process has ended; one that is dead and not yet buried has."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def run_script(folder, source, **options):
+    script = folder / "script.py"
+    script.write_text(textwrap.dedent(source))
+    return subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=folder,
+        **options,
+    )
+
+
+class TestCall:
+    def test_value_comes_from_another_process(self):
+        assert lowwater.isolated(os.getpid)() != os.getpid()
+
+    def test_every_call_has_a_process_of_its_own(self):
+        pid = lowwater.isolated(os.getpid)
+
+        assert pid() != pid()
+
+    def test_decorator_with_limits_keeps_name_and_documentation(self):
+        @lowwater.isolated(timeout="1 min", memory="4 GiB")
+        def trial(units):
+            """Train once."""
+            return units + 1
+
+        assert (trial.__name__, trial.__doc__, trial(1)) == ("trial", "Train once.", 2)
+
+    def test_closures_and_lambdas_can_be_sent(self):
+        offset = np.arange(3)
+
+        assert lowwater.isolated(lambda number: (offset + number).tolist())(1) == [1, 2, 3]
+
+    def test_method_is_called_with_its_object(self):
+        class Study:
+            rate = 3
+
+            @lowwater.isolated
+            def trial(self, units):
+                return self.rate * units
+
+        assert Study().trial(2) == 6
+
+    def test_class_of_the_program_comes_back_as_the_same_class(self):
+        class Score:
+            def __init__(self, value):
+                self.value = value
+
+        score = lowwater.isolated(lambda: Score(0.5))()
+
+        assert type(score) is Score
+
+    def test_folder_arguments_and_environment_are_the_callers(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("TRIAL", "7")
+        monkeypatch.setattr(sys, "argv", ["train.py", "--fast"])
+
+        @lowwater.isolated
+        def seen():
+            return os.getcwd(), os.environ["TRIAL"], sys.argv
+
+        assert seen() == (str(tmp_path), "7", ["train.py", "--fast"])
+
+    def test_variable_that_is_gone_here_is_gone_there(self, monkeypatch):
+        monkeypatch.setenv("TRIAL", "7")
+        lowwater.isolated(double)(1)
+        monkeypatch.delenv("TRIAL")
+
+        assert lowwater.isolated(lambda: os.environ.get("TRIAL"))() is None
+
+    def test_chance_differs_from_child_to_child(self):
+        @lowwater.isolated
+        def chance():
+            return random.random(), float(np.random.rand())  # noqa: NPY002 - the global state
+
+        (first, second), (third, fourth) = chance(), chance()
+
+        assert first != third
+        assert second != fourth
+
+    def test_one_isolated_call_may_make_another(self):
+        inner = lowwater.isolated(double)
+
+        assert lowwater.isolated(lambda: inner(4))() == 8
+
+    def test_large_array_comes_back_and_can_be_changed(self):
+        array = lowwater.isolated(lambda: np.ones((512, 1024)))()
+
+        array[0, 0] = 5
+
+        assert array.sum() == 512 * 1024 + 4
+
+    def test_argument_that_the_child_changes_stays_as_it_was(self):
+        array = np.zeros((512, 1024))
+
+        def fill(given):
+            given[:] = 1
+            return given.sum()
+
+        assert lowwater.isolated(fill)(array) == 512 * 1024
+        assert array.sum() == 0
+
+    def test_calls_from_several_threads_do_not_meet(self):
+        found = {}
+        trial = lowwater.isolated(double)
+
+        def call(number):
+            found[number] = trial(number)
+
+        threads = [threading.Thread(target=call, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert found == {number: 2 * number for number in range(8)}
+
+    def test_started_by_spawn_where_asked_for(self):
+        outcome = lowwater.isolated(double, start="spawn").run(3)
+
+        assert (outcome.value, outcome.started) == (6, "spawn: asked for")
+
+    def test_module_beside_the_script_is_found(self, tmp_path):
+        (tmp_path / "trials.py").write_text(
+            "import lowwater\n@lowwater.isolated\ndef trial(number):\n    return number + 1\n"
+        )
+
+        done = run_script(tmp_path, "from trials import trial\nprint(trial(1))\n")
+
+        assert (done.stdout, done.stderr) == ("2\n", "")
+
+    def test_function_of_a_module_that_nobody_finds_again_is_sent_whole(self, tmp_path):
+        (tmp_path / "hidden.py").write_text(
+            "FACTOR = 3\ndef trial(number):\n    return FACTOR * number\n"
+        )
+
+        done = run_script(
+            tmp_path,
+            """\
+            import importlib.util, sys, lowwater
+            spec = importlib.util.spec_from_file_location("odd_name", "hidden.py")
+            module = sys.modules["odd_name"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            print(lowwater.isolated(module.trial)(2))
+            """,
+        )
+
+        assert (done.stdout, done.stderr) == ("6\n", "")
+
+
+class TestOutput:
+    def test_prints_of_a_script_stay_in_order(self, tmp_path):
+        done = run_script(
+            tmp_path,
+            """\
+            import os, sys, lowwater
+
+            @lowwater.isolated
+            def trial():
+                print("inside")
+                print("aside", file=sys.stderr)
+                os.write(1, b"from below\\n")
+
+            print("before")
+            trial()
+            print("after")
+            """,
+        )
+
+        assert done.stdout == "before\ninside\nfrom below\nafter\n"
+        assert done.stderr == "aside\n"
+
+    def test_prints_reach_what_stands_in_the_place_of_stdout(self):
+        with redirect_stdout(io.StringIO()) as shown:
+            lowwater.isolated(lambda: print("épochs ✓"))()  # noqa: T201
+
+        assert shown.getvalue() == "épochs ✓\n"
+
+    def test_prints_come_while_it_runs(self, tmp_path):
+        seen = tmp_path / "seen"
+
+        class Stream(io.StringIO):
+            def write(self, text):
+                seen.touch()
+                return super().write(text)
+
+        def waits_until_it_is_seen():
+            print("first", flush=True)  # noqa: T201
+            while not seen.exists():
+                time.sleep(0.01)
+
+        with redirect_stdout(Stream()):
+            lowwater.isolated(waits_until_it_is_seen, timeout="60 s")()
+
+    def test_log_records_reach_the_handlers_here(self, caplog):
+        def work():
+            logging.getLogger("trial.deep").warning("loss is %s", float("nan"))
+            logging.getLogger("trial.deep").debug("unseen")
+
+        with caplog.at_level(logging.INFO):
+            lowwater.isolated(work)()
+
+        assert [(one.name, one.getMessage()) for one in caplog.records] == [
+            ("trial.deep", "loss is nan")
+        ]
+
+
+class TestFaults:
+    def test_exception_arrives_with_its_type_and_the_childs_traceback(self):
+        def trial(units):
+            return {}[units]
+
+        with pytest.raises(KeyError, match="64") as caught:
+            lowwater.isolated(trial)(64)
+
+        told = str(caught.value.__cause__)
+        assert "return {}[units]" in told
+        assert "lowwater" not in told.replace(__file__, "")
+
+    def test_exception_class_of_the_program_is_the_same_class(self):
+        class Diverged(Exception):
+            pass
+
+        def trial():
+            raise Diverged("at step 3")
+
+        with pytest.raises(Diverged, match="at step 3"):
+            lowwater.isolated(trial)()
+
+    def test_exception_that_cannot_be_sent_is_told(self):
+        class Odd(Exception):
+            def __init__(self):
+                super().__init__("odd one")
+                self.lock = threading.Lock()
+
+        def trial():
+            raise Odd
+
+        with pytest.raises(ChildDied, match=r"raised .*Odd: odd one") as caught:
+            lowwater.isolated(trial)()
+        assert "raise Odd" in str(caught.value.__cause__)
+
+    def test_result_that_cannot_be_sent_is_named(self):
+        with pytest.raises(NotPicklable, match=r"What the function returned .*a lock"):
+            lowwater.isolated(threading.Lock)()
+
+    def test_exit_of_the_child_is_not_the_end_of_the_caller(self):
+        with pytest.raises(ChildDied, match=r"sys.exit\(7\)"):
+            lowwater.isolated(sys.exit)(7)
+
+    def test_process_that_ends_without_a_word(self):
+        with pytest.raises(ChildDied, match="exit code 3 before it returned"):
+            lowwater.isolated(os._exit)(3)
+
+    def test_crash_in_native_code(self):
+        def crash():
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+        with pytest.raises(ChildDied, match="ended by SIGSEGV"):
+            lowwater.isolated(crash)()
+
+    def test_killed_by_somebody_else(self):
+        with pytest.raises(ChildDied, match=r"killed \(SIGKILL\) by somebody else"):
+            lowwater.isolated(lambda: os.kill(os.getpid(), signal.SIGKILL))()
+
+    def test_time_out_kills_the_whole_tree(self, tmp_path):
+        pids = tmp_path / "pids"
+
+        def trial():
+            # The second one leaves the group and the session of its parent.
+            for options in ({}, {"start_new_session": True}):
+                child = subprocess.Popen(SLEEP, **options)
+                with pids.open("a") as file:
+                    file.write(f"{child.pid} ")
+            time.sleep(100)
+
+        with pytest.raises(ChildTimedOut, match=r"did not return within 2\.0 s"):
+            lowwater.isolated(trial, timeout="2 s")()
+
+        found = [int(pid) for pid in pids.read_text().split()]
+        assert len(found) == 2
+        assert all(is_gone(pid) for pid in found)
+
+    def test_process_left_behind_is_gone_when_the_call_returns(self):
+        def trial():
+            return subprocess.Popen(SLEEP, start_new_session=True).pid
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            left = lowwater.isolated(trial)()
+
+        assert is_gone(left)
+
+    def test_server_that_dies_is_started_again(self):
+        from lowwater.isolation.local import engine
+
+        trial = lowwater.isolated(double)
+        trial(1)
+        os.kill(engine._forking.get().pid, signal.SIGKILL)
+
+        assert trial(2) == 4
+
+    def test_server_that_dies_under_a_trial_is_told(self):
+        from lowwater.isolation.local import engine
+
+        def trial():
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(100)
+
+        with pytest.raises(ChildDied, match="The process that starts trials died"):
+            lowwater.isolated(trial)()
+        assert engine._forking.get().why_unsafe() is None
+
+    def test_server_and_trials_end_when_the_caller_is_killed(self, tmp_path):
+        script = tmp_path / "script.py"
+        script.write_text(
+            textwrap.dedent("""\
+            import os, time, lowwater
+            @lowwater.isolated
+            def trial():
+                print(os.getpid(), os.getppid(), flush=True)
+                time.sleep(100)
+            trial()
+            """)
+        )
+        caller = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+        child, server = map(int, caller.stdout.readline().split())
+
+        caller.kill()
+        caller.wait()
+        caller.stdout.close()
+
+        deadline = time.monotonic() + 20
+        while not (is_gone(child) and is_gone(server)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert (is_gone(child), is_gone(server)) == (True, True)
+
+    def test_interrupt_leaves_no_process_behind(self, tmp_path):
+        script = tmp_path / "script.py"
+        script.write_text(
+            textwrap.dedent("""\
+            import os, time, lowwater
+            def trial(number):
+                print(os.getpid(), flush=True)
+                time.sleep(100)
+            lowwater.map(trial, [1, 2, 3], workers=2)
+            """)
+        )
+        caller = subprocess.Popen(
+            [sys.executable, str(script)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        children = [int(caller.stdout.readline()) for _ in range(2)]
+
+        caller.send_signal(signal.SIGINT)
+        _, errors = caller.communicate(timeout=30)
+
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+        assert all(is_gone(child) for child in children)
+
+    def test_forked_copy_of_the_caller_starts_a_server_of_its_own(self):
+        trial = lowwater.isolated(double)
+        trial(1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            copy = os.fork()
+        if copy == 0:
+            status = 1
+            try:
+                status = 0 if trial(5) == 10 else 2
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(copy, 0)
+
+        assert status == 0
+        assert trial(2) == 4
+
+
+class TestMemory:
+    def test_child_above_its_limit_is_told_with_peak_and_limit(self):
+        def greedy():
+            return np.ones(400 << 20, dtype="uint8").sum()
+
+        with pytest.raises(ChildOutOfMemory, match=r"limit is memory='200.0 MiB'") as caught:
+            lowwater.isolated(greedy, memory="200 MiB")()
+
+        assert caught.value.limit_bytes == 200 << 20
+        assert caught.value.peak_bytes > 100 << 20
+
+    def test_watching_holds_the_limit_where_the_kernel_cannot(self, monkeypatch):
+        watch = Watch(200 << 20)
+        child = subprocess.Popen(
+            [sys.executable, "-c", "kept = []\nwhile True: kept.append(bytearray(1 << 20))"]
+        )
+        try:
+            deadline = time.monotonic() + 30
+            while not watch.exceeded([child.pid]) and time.monotonic() < deadline:
+                time.sleep(0.01)
+        finally:
+            child.kill()
+            child.wait()
+
+        assert watch.was_met()
+        assert watch.peak_bytes() > 200 << 20
+
+    def test_processes_of_the_child_count(self):
+        def trial():
+            program = "import time; kept = bytearray(b'x' * (300 << 20)); time.sleep(100)"
+            subprocess.run([sys.executable, "-c", program], check=False)
+
+        with pytest.raises(ChildOutOfMemory):
+            lowwater.isolated(trial, memory="200 MiB", timeout="60 s")()
+
+    def test_child_below_its_limit_returns(self):
+        outcome = lowwater.isolated(double, memory="2 GiB").run(2)
+
+        assert outcome.value == 4
+        assert outcome.memory.limit_bytes == 2 << 30
+        assert outcome.memory.limited_by in {ControlGroup.name, Watch.name}
+
+    def test_story_tells_the_peak_and_the_end(self):
+        def trial():
+            np.ones(100 << 20, dtype="uint8")
+            return 1
+
+        story = lowwater.isolated(trial).run().memory
+
+        assert story.peak_bytes > 100 << 20
+        assert story.resident_bytes < story.peak_bytes
+
+    def test_latest_story_stands_on_the_function(self):
+        trial = lowwater.isolated(double)
+
+        trial(1)
+
+        assert trial.memory.peak_bytes > 0
+
+    def test_two_hundred_trials_leave_nothing_in_the_caller(self, tmp_path):
+        done = run_script(
+            tmp_path,
+            """\
+            import os, psutil, lowwater
+            from lowwater.probes.levels import levels_now
+            trial = lowwater.isolated(lambda number: [number] * 10)
+            for number in range(5):
+                trial(number)
+            me = psutil.Process()
+            before, files = levels_now().in_use_bytes, me.num_fds()
+            for number in range(200):
+                trial(number)
+            print(levels_now().in_use_bytes - before, me.num_fds() - files)
+            below = [one.status() for one in me.children(recursive=True)]
+            print(len(below), below.count(psutil.STATUS_ZOMBIE))
+            """,
+        )
+
+        grown, files = map(int, done.stdout.splitlines()[0].split())
+        assert grown < 2_000_000
+        assert files == 0
+        assert done.stdout.splitlines()[1] == "1 0"  # the server, and no zombie
+
+
+class TestBadInput:
+    def test_what_is_not_a_function_is_refused(self):
+        with pytest.raises(UsageError, match="isolated\\(\\) decorates a function"):
+            lowwater.isolated(3)
+
+    def test_unknown_engine_is_refused(self):
+        with pytest.raises(UsageError, match="There is no such engine"):
+            lowwater.isolated(double, engine="dask")
+
+    def test_unknown_option_is_refused_with_those_there_are(self):
+        with pytest.raises(UsageError, match=r"received: num_gpus.*start=, preload="):
+            lowwater.isolated(double, num_gpus=1)

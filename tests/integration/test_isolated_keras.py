@@ -1,0 +1,275 @@
+"""Real models in fresh processes: they start with the framework imported, and not yet used."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a script, and give back what it printed last, as JSON."""
+
+    def run_script(source, *, status=0):
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(source))
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == status, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run_script
+
+
+BUILD = """\
+            import json, sys
+            import numpy as np
+            import keras
+            import lowwater
+
+            x, y = np.ones((32, 4), "float32"), np.zeros((32, 1), "float32")
+
+            def build():
+                model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+                model.compile("adam", "mse")
+                return model
+"""
+
+
+def test_child_starts_with_the_framework_imported_and_nothing_begun(run):
+    seen = run(
+        BUILD
+        + """
+            @lowwater.isolated
+            def looks():
+                context = sys.modules["tensorflow.python.eager.context"]
+                import os
+                return bool(context._context and context._context._initialized), os.getpid()
+
+            outcome = looks.run()
+            here = sys.modules["tensorflow.python.eager.context"]
+            print(json.dumps({
+                "begun": outcome.value[0],
+                "started": outcome.started,
+                "begun here": bool(here._context and here._context._initialized),
+            }))
+        """
+    )
+
+    assert seen == {"begun": False, "started": "fork", "begun here": False}
+
+
+def test_trained_model_comes_back_and_predicts_the_same(run):
+    seen = run(
+        BUILD
+        + """
+            @lowwater.isolated
+            def trained():
+                model = build()
+                model.fit(x, y, verbose=0)
+                return model, model.predict(x, verbose=0)
+
+            model, there = trained()
+            here = model.predict(x, verbose=0)
+            model.fit(x, y, verbose=0)
+            print(json.dumps([bool((here == there).all()), type(model).__name__]))
+        """
+    )
+
+    assert seen == [True, "Sequential"]
+
+
+def test_model_class_of_the_script_comes_back(run):
+    seen = run(
+        BUILD
+        + """
+            class Net(keras.Model):
+                def __init__(self, units, **options):
+                    super().__init__(**options)
+                    self.units = units
+                    self.dense = keras.layers.Dense(units)
+                def call(self, inputs):
+                    return self.dense(inputs)
+                def get_config(self):
+                    return {"units": self.units}
+
+            @lowwater.isolated
+            def trained():
+                model = Net(3)
+                return model, model(x).numpy()
+
+            model, there = trained()
+            same = bool((model(x).numpy() == there).all())
+            print(json.dumps([same, isinstance(model, Net)]))
+        """
+    )
+
+    assert seen == [True, True]
+
+
+def test_history_comes_back(run):
+    seen = run(
+        BUILD
+        + """
+            history = lowwater.isolated(lambda: build().fit(x, y, epochs=2, verbose=0))()
+            print(json.dumps([len(history.history["loss"]), history.epoch]))
+        """
+    )
+
+    assert seen == [2, [0, 1]]
+
+
+def test_function_of_a_script_is_traced_with_its_source(run):
+    seen = run(
+        """\
+            import json
+            import tensorflow as tf
+            import lowwater
+
+            @tf.function
+            def clipped(value):
+                if value > 1.0:  # needs AutoGraph, which needs the source
+                    value = tf.constant(1.0)
+                return value
+
+            @lowwater.isolated
+            def trial():
+                return float(clipped(tf.constant(3.0)))
+
+            print(json.dumps(trial()))
+        """
+    )
+
+    assert seen == 1.0
+
+
+def test_training_gives_the_losses_of_a_plain_process(run):
+    source = """
+            def losses():
+                keras.utils.set_random_seed(3)
+                return build().fit(x, y, epochs=3, verbose=0).history["loss"]
+    """
+
+    there = run(BUILD + source + "\n            print(json.dumps(lowwater.isolated(losses)()))\n")
+    plain = run(BUILD + source + "\n            print(json.dumps(losses()))\n")
+
+    assert there == plain
+
+
+def test_caller_keeps_nothing_of_its_trials(run):
+    grown = run(
+        BUILD
+        + """
+            import psutil
+            from lowwater.probes.levels import levels_now
+
+            @lowwater.isolated
+            def trial():
+                return build().fit(x, y, verbose=0).history["loss"][-1]
+
+            outcomes = [trial.run() for _ in range(2)]
+            before = levels_now().in_use_bytes
+            for _ in range(5):
+                trial()
+            grown = levels_now().in_use_bytes - before
+            print(json.dumps([grown, trial.memory.parent_grown_bytes, trial.memory.peak_bytes]))
+        """
+    )
+
+    assert grown[0] < 500_000
+    assert grown[1] < 500_000
+    assert grown[2] > 100_000_000
+
+
+def test_import_that_begins_the_framework_is_told_and_every_child_starts_anew(run):
+    seen = run(
+        """\
+            import json, pathlib, warnings
+            pathlib.Path("eager_module.py").write_text(
+                "import tensorflow as tf\\nvalue = float(tf.constant(1.0) + 1.0)\\n"
+            )
+            import lowwater
+
+            trial = lowwater.isolated(lambda: 5, preload=["eager_module"])
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                outcome = trial.run()
+            print(json.dumps([outcome.value, outcome.started, [str(one.message) for one in told]]))
+        """
+    )
+
+    assert seen[0] == 5
+    assert seen[1] == "spawn: importing has started TensorFlow already"
+    assert "each imports the framework anew" in seen[2][0]
+
+
+def test_framework_that_is_imported_later_gets_a_new_server(run):
+    seen = run(
+        """\
+            import json, sys, lowwater
+            trial = lowwater.isolated(lambda: "keras" in sys.modules)
+            before = trial()
+            import keras
+            print(json.dumps([before, trial()]))
+        """
+    )
+
+    assert seen == [False, True]
+
+
+def test_backend_is_the_callers(run):
+    seen = run(
+        """\
+            import json, os
+            os.environ["KERAS_BACKEND"] = "jax"
+            import keras, lowwater
+            print(json.dumps(lowwater.isolated(lambda: keras.backend.backend())()))
+        """
+    )
+
+    assert seen == "jax"
+
+
+# There is no GPU here: TensorFlow is asked about devices that a fake pretends to have.
+FAKE_GPUS = """\
+            import json, types, lowwater
+            from lowwater.isolation.device_memory import limit_tensorflow
+
+            calls = []
+            fake = types.SimpleNamespace(config=types.SimpleNamespace(
+                list_physical_devices=lambda kind: [f"{kind}:0", f"{kind}:1"],
+                LogicalDeviceConfiguration=lambda memory_limit: memory_limit,
+                set_logical_device_configuration=lambda *given: calls.append(["limit", *given]),
+                experimental=types.SimpleNamespace(
+                    set_memory_growth=lambda one, enable: calls.append(["growth", one, enable]),
+                ),
+            ))
+"""
+
+
+def test_fake_gpus_get_the_limit_in_mebibytes(run):
+    seen = run(
+        FAKE_GPUS
+        + "\n            limit_tensorflow(fake, 2 << 30)\n            print(json.dumps(calls))\n"
+    )
+
+    assert seen == [["limit", "GPU:0", [2048]], ["limit", "GPU:1", [2048]]]
+
+
+def test_fake_gpus_grow_where_there_is_no_limit(run):
+    seen = run(
+        FAKE_GPUS
+        + "\n            limit_tensorflow(fake, None)\n            print(json.dumps(calls))\n"
+    )
+
+    assert seen == [["growth", "GPU:0", True], ["growth", "GPU:1", True]]

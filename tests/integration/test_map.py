@@ -1,0 +1,252 @@
+"""Many trials: in order, with their errors, and again from where they were interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import lowwater
+from lowwater.errors import ChildOutOfMemory, UnreadableInput, UsageError
+
+
+def power(base, exponent=2):
+    return base**exponent
+
+
+def fails_on_three(number):
+    if number == 3:
+        raise ValueError("three")
+    return number
+
+
+class TestOrder:
+    def test_results_are_in_the_order_of_the_configurations(self):
+        assert lowwater.map(power, [3, 1, 2], workers=2) == [9, 1, 4]
+
+    def test_tuples_and_dictionaries_are_spread(self):
+        configs = [(2, 3), {"base": 3, "exponent": 3}]
+
+        assert lowwater.map(power, configs) == [8, 27]
+
+    def test_folds_of_scikit_learn_are_configurations(self):
+        folds = iter([(np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))])
+
+        assert lowwater.map(lambda train, test: int(train.sum() - test.sum()), folds) == [-1, 3]
+
+    def test_nothing_to_do_is_no_error(self):
+        assert lowwater.map(power, []) == []
+
+    def test_each_outcome_has_its_memory(self):
+        results = lowwater.map(power, [1, 2])
+
+        assert all(outcome.memory.peak_bytes > 0 for outcome in results.outcomes)
+
+    def test_limits_of_the_decorator_hold(self):
+        @lowwater.isolated(memory="200 MiB")
+        def greedy(size):
+            return int(np.ones(size << 20, dtype="uint8").sum())
+
+        results = lowwater.map(greedy, [1, 400], on_error="collect")
+
+        assert results[0] == 1 << 20
+        assert isinstance(results[1], ChildOutOfMemory)
+
+    def test_workers_run_side_by_side(self, tmp_path):
+        def meets_the_other(number):
+            (tmp_path / str(number)).touch()
+            while not (tmp_path / str(1 - number)).exists():
+                pass
+            return number
+
+        assert lowwater.map(meets_the_other, [0, 1], workers=2, timeout="60 s") == [0, 1]
+
+
+class TestErrors:
+    def test_first_error_is_raised(self):
+        with pytest.raises(ValueError, match="three"):
+            lowwater.map(fails_on_three, [1, 2, 3, 4])
+
+    def test_collected_errors_stand_in_their_places(self):
+        results = lowwater.map(fails_on_three, [1, 3, 4], on_error="collect")
+
+        assert [results[0], results[2]] == [1, 4]
+        assert isinstance(results[1], ValueError)
+
+    def test_failed_trial_is_tried_again(self, tmp_path):
+        def fails_at_first(number):
+            mark = tmp_path / str(number)
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return number
+
+        results = lowwater.map(fails_at_first, [1, 2], retries=1)
+
+        assert results == [1, 2]
+        assert [outcome.attempts for outcome in results.outcomes] == [2, 2]
+
+    def test_error_kills_the_trials_that_still_run(self, tmp_path):
+        def trial(number):
+            if number:
+                (tmp_path / "pid").write_text(str(os.getpid()))
+                threading.Event().wait()
+            while not (tmp_path / "pid").exists():
+                pass
+            raise ValueError("first")
+
+        with pytest.raises(ValueError, match="first"):
+            lowwater.map(trial, [0, 1], workers=2, timeout="60 s")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 0)
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({"on_error": "ignore"}, "no such way to treat errors"),
+            ({"workers": 0}, "`workers` has to be 1 or more"),
+            ({"retries": -1}, "`retries` has to be 0 or more"),
+            ({"timeout": "never"}, "`timeout` has to be above zero"),
+        ],
+    )
+    def test_options_that_cannot_be_are_refused(self, options, told):
+        with pytest.raises(UsageError, match=told):
+            lowwater.map(power, [1], **options)
+
+    def test_configurations_have_to_be_a_list(self):
+        with pytest.raises(UsageError, match="needs the configurations as a list"):
+            lowwater.map(power, 3)
+
+    def test_function_has_to_be_one(self):
+        with pytest.raises(UsageError, match="map\\(\\) calls a function"):
+            lowwater.map("power", [1])
+
+
+class TestResultsFile:
+    @pytest.fixture
+    def calls(self, tmp_path):
+        """A function that leaves a mark for every call, and those marks."""
+        folder = tmp_path / "calls"
+        folder.mkdir()
+
+        def trial(number):
+            (folder / f"{number}-{os.getpid()}").touch()
+            if number == 3 and not (tmp_path / "mended").exists():
+                raise ValueError("three")
+            return np.full(3, number)
+
+        def made():
+            return sorted(int(mark.name.partition("-")[0]) for mark in folder.iterdir())
+
+        return trial, made
+
+    def test_second_run_makes_only_what_is_missing(self, tmp_path, calls):
+        trial, made = calls
+        file = tmp_path / "scores.lw"
+        with pytest.raises(ValueError, match="three"):
+            lowwater.map(trial, [1, 2, 3, 4], results=file)
+        (tmp_path / "mended").touch()
+
+        results = lowwater.map(trial, [1, 2, 3, 4], results=file)
+
+        assert [array[0] for array in results] == [1, 2, 3, 4]
+        assert made() == [1, 2, 3, 3, 4]
+        assert [outcome.started for outcome in results.outcomes[:2]] == ["results file"] * 2
+
+    def test_same_configuration_twice_is_two_trials(self, tmp_path, calls):
+        trial, made = calls
+        file = tmp_path / "scores.lw"
+
+        lowwater.map(trial, [1, 1], results=file)
+        lowwater.map(trial, [1, 1, 1], results=file)
+
+        assert made() == [1, 1, 1]
+
+    def test_other_order_finds_its_results(self, tmp_path, calls):
+        trial, made = calls
+        file = tmp_path / "scores.lw"
+        lowwater.map(trial, [1, 2], results=file)
+
+        assert [array[0] for array in lowwater.map(trial, [2, 1], results=file)] == [2, 1]
+        assert made() == [1, 2]
+
+    def test_file_cut_off_at_any_byte_is_gone_on_with(self, tmp_path, calls):
+        trial, made = calls
+        file = tmp_path / "scores.lw"
+        lowwater.map(trial, [1, 2], results=file)
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-5])
+
+        results = lowwater.map(trial, [1, 2], results=file)
+
+        assert [array[0] for array in results] == [1, 2]
+        assert made() == [1, 2, 2]
+        assert len(file.read_bytes()) > len(whole) - 5
+
+    def test_foreign_file_is_refused_and_kept(self, tmp_path):
+        file = tmp_path / "notes.txt"
+        file.write_text("my notes")
+
+        with pytest.raises(UnreadableInput, match="has no results of a map"):
+            lowwater.map(power, [1], results=file)
+        assert file.read_text() == "my notes"
+
+    def test_results_of_another_function_are_refused(self, tmp_path):
+        file = tmp_path / "scores.lw"
+        lowwater.map(power, [1], results=file)
+
+        with pytest.raises(UsageError, match="has the results of another function"):
+            lowwater.map(fails_on_three, [1], results=file)
+
+    def test_function_that_has_changed_is_told(self, tmp_path):
+        file = tmp_path / "scores.lw"
+
+        def trial(number):
+            return number + 1
+
+        lowwater.map(trial, [1], results=file)
+        trial.__code__ = (lambda number: number + 2).__code__
+
+        with pytest.warns(UserWarning, match="has changed since the results"):
+            assert lowwater.map(trial, [1], results=file) == [2]
+
+    def test_folder_that_does_not_exist_is_refused_before_any_trial(self, tmp_path, calls):
+        trial, made = calls
+
+        with pytest.raises(UsageError, match="cannot be written"):
+            lowwater.map(trial, [1], results=tmp_path / "no" / "scores.lw")
+        assert made() == []
+
+    def test_map_that_was_killed_goes_on(self, tmp_path):
+        script = tmp_path / "script.py"
+        script.write_text(
+            textwrap.dedent("""\
+            import os, signal, sys, lowwater
+            caller = os.getpid()
+            def trial(number):
+                if number == 2 and sys.argv[1] == "die":
+                    os.kill(caller, signal.SIGKILL)
+                print("trial", number, flush=True)
+                return number
+            print(lowwater.map(trial, [0, 1, 2, 3], results="scores.lw"))
+            """)
+        )
+
+        def run(word):
+            return subprocess.run(
+                [sys.executable, str(script), word],
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                timeout=60,
+                check=False,
+            )
+
+        died, done = run("die"), run("live")
+
+        assert died.returncode == -signal.SIGKILL
+        assert done.stdout == "trial 2\ntrial 3\n[0, 1, 2, 3]\n"
