@@ -27,7 +27,6 @@ from lowwater.errors import (
 )
 from lowwater.isolation.local.memory_limit import ControlGroup, Watch
 
-
 SLEEP = [sys.executable, "-c", "import time; time.sleep(100)"]
 
 

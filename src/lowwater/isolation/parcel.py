@@ -16,6 +16,8 @@ from typing import IO, Any
 
 import cloudpickle
 
+from lowwater.isolation import keras_models
+
 # ruff: noqa: ANN401 - anything that can be pickled
 
 StaysHere = Callable[[Any], int | None]
@@ -40,6 +42,13 @@ class Parcel:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # it has no types
+    """Sends the program's own layers along with its models."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        return keras_models.reduced(thing) or super().reducer_override(thing)
+
+
+class _LendingPickler(_Pickler):
     """Leaves out the objects that stay behind: they are named by a number."""
 
     def __init__(self, into: IO[bytes], stays_here: StaysHere, **options: Any) -> None:
@@ -78,9 +87,9 @@ def pack(value: Any, stays_here: StaysHere | None = None) -> Parcel:
     into = io.BytesIO()
     options: dict[str, Any] = {"protocol": 5, "buffer_callback": stays_in_the_pickle}
     if stays_here is None:
-        cloudpickle.Pickler(into, **options).dump(value)
+        _Pickler(into, **options).dump(value)
     else:
-        _Pickler(into, stays_here, **options).dump(value)
+        _LendingPickler(into, stays_here, **options).dump(value)
     return Parcel(into.getbuffer(), tuple(buffers))
 
 

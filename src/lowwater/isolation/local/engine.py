@@ -88,16 +88,16 @@ class _Trial:
         self._events = selectors.DefaultSelector()
 
     def run(self, server: ServerProcess) -> Raw:
-        here, childs = Channel.pair()
-        tidings, servers = Channel.pair()
-        with here, childs, tidings, servers, streams() as output, self._events:
+        here, of_child = Channel.pair()
+        tidings, of_server = Channel.pair()
+        with here, of_child, tidings, of_server, streams() as output, self._events:
             wanted = {"memory_bytes": self._limits.memory_bytes}
-            ends = [childs.fileno(), servers.fileno(), *(one.writing for one in output)]
+            ends = [of_child.fileno(), of_server.fileno(), *(one.writing for one in output)]
             try:
                 server.ask(wanted, ends)
             except OSError:
                 raise _NotStarted from None
-            for one in (childs, servers):
+            for one in (of_child, of_server):
                 one.close()
             for stream in output:
                 stream.hand_over()

@@ -1,0 +1,55 @@
+"""Keras models on their way: with the classes and functions of the program that they are made of.
+
+Keras pickles a model as the file that `model.save()` writes, in which the program's own layers
+are names. The classes travel beside it, so that the names are known where it is loaded.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+# ruff: noqa: ANN401 - the models are Keras' own
+
+_LIBRARIES = ("keras", "tf_keras", "tensorflow", "builtins")
+
+
+def reduced(thing: Any) -> tuple[Any, ...] | None:
+    """How a Keras model is pickled; None for everything else."""
+    keras = sys.modules.get("keras")
+    if keras is None or not hasattr(keras, "Model") or not isinstance(thing, keras.Model):
+        return None
+    function, arguments = thing.__reduce__()[:2]
+    return _restored, (_customs(thing), function, arguments)
+
+
+def _restored(
+    customs: dict[str, Any], function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> Any:
+    import keras
+
+    with keras.saving.custom_object_scope(customs):
+        return function(*arguments)
+
+
+def _customs(model: Any) -> dict[str, Any]:
+    """What of the model is not the library's, by the name that Keras writes down for it."""
+    import keras
+
+    found = {*_classes_and_functions(model)}
+    return {keras.saving.get_registered_name(one): one for one in found if _is_users(one)}
+
+
+def _classes_and_functions(model: Any) -> Iterator[Any]:
+    trainer = (getattr(model, name, None) for name in ("optimizer", "loss"))
+    for part in (*model._flatten_layers(), *trainer, *getattr(model, "metrics", ())):  # noqa: SLF001
+        yield part if isinstance(part, FunctionType) else type(part)
+        for value in [*getattr(part, "__dict__", {}).values()]:
+            if isinstance(value, FunctionType):
+                yield value
+            elif getattr(type(value), "get_config", None) is not None:
+                yield type(value)
+
+
+def _is_users(one: Any) -> bool:
+    return str(one.__module__).partition(".")[0] not in _LIBRARIES
