@@ -27,7 +27,7 @@ MOST_LOOPS = 64
 LOOP = "iteration"
 # What the samples of one unit may cost: a start credit, then a share of the time.
 CREDIT_S = 0.02
-SHARE = 0.001
+SHARE = 0.0005
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
 # The unit of last resort: seconds.

@@ -135,7 +135,9 @@ class Suspicion:
         """Take a mark of a unit; True when the collector should be run now."""
         if self._first_s is None:
             self._first_s = elapsed_s
-        rise = self._rises.setdefault(unit_id, Rise())
+        rise = self._rises.get(unit_id)
+        if rise is None:
+            rise = self._rises[unit_id] = Rise()
         is_rising = rise.add(in_use_bytes)
         # Two units rise with the same memory: one collection serves both.
         is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2

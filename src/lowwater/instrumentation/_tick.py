@@ -19,7 +19,7 @@ _SLOW_S = 0.005
 # After this many looks a unit is known well: from then on they come some milliseconds apart, as
 # rarely as the samples that it can afford.
 _FINE_LOOKS = 256
-_COARSER = 16
+_COARSER = 32
 
 
 class Passes:

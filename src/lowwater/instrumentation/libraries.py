@@ -23,14 +23,14 @@ class _Known:
     """What was seen before; when it is full it forgets, so that it never grows without end."""
 
     def __init__(self) -> None:
-        self._seen: set[Hashable] = set()
+        self.seen: set[Hashable] = set()
 
     def is_new(self, thing: Hashable) -> bool:
-        if thing in self._seen:
+        if thing in self.seen:
             return False
-        if len(self._seen) >= _MOST_REMEMBERED:
-            self._seen.clear()
-        self._seen.add(thing)
+        if len(self.seen) >= _MOST_REMEMBERED:
+            self.seen.clear()
+        self.seen.add(thing)
         return True
 
 
@@ -63,11 +63,12 @@ def number_placements() -> Mapping[str, Placements]:
     known = _Known()
 
     def in_constants(constant_op: ModuleType, calls: Calls) -> Iterator[Placement]:
-        count = calls.counter(tallies.NUMBER)
+        count, seen = calls.counter(tallies.NUMBER), known.seen
 
         def converted(value: object) -> None:
             kind = type(value)
-            if (kind is float or kind is int) and known.is_new(value):
+            # Looked up here: two calls of a step end in this line, and a call is not free.
+            if (kind is float or kind is int) and value not in seen and known.is_new(value):
                 count()
 
         yield Placement(
