@@ -8,7 +8,7 @@ import pytest
 
 from lowwater import gauges
 from lowwater.model import NotMeasured, Reading
-from lowwater.observer import MOST_LOOPS, Observer
+from lowwater.observer import CREDIT_S, MOST_LOOPS, SHARE, Observer
 from lowwater.recording.reader import load
 from lowwater.recording.records import Held, Tallied
 from lowwater.recording.writer import Writer
@@ -72,8 +72,8 @@ def test_a_fast_unit_costs_no_more_than_its_share(path, clock):
         clock.now_s += 0.001
         watching.boundary(unit, ordinal)
 
-    assert heap.reads * 0.0002 <= 0.03 + 0.002 * clock.now_s
-    assert heap.reads > 500
+    allowed = (CREDIT_S + SHARE * clock.now_s) / 0.0002
+    assert 0.9 * allowed < heap.reads <= allowed + 1
 
 
 def test_a_fast_unit_does_not_silence_a_slow_one(path, clock):
