@@ -15,6 +15,9 @@ PYTHON_BLOCKS: Final = "python_blocks"
 # Those of them that our own looks at the program have left behind.
 OWN_BLOCKS: Final = "own_blocks"
 
+# Arrays that came back from isolated calls: shared memory that only this program uses.
+RESULTS_MAPPED: Final = "results_mapped"
+
 # TensorFlow's pool for host tensors, where there is one. It tells its peak, not its size,
 # which is an estimate: see `probes/pool.py`.
 POOL_IN_USE: Final = "pool_in_use"
@@ -52,7 +55,8 @@ def in_use_bytes(gauges: Mapping[str, int], place: str = HOST) -> int | None:
     heap = gauges.get(HEAP_USED)
     if heap is None:
         return None
-    return heap + gauges.get(MMAP_USED, 0) + python_bytes(gauges) - pool_free_bytes(gauges)
+    taken = heap + gauges.get(MMAP_USED, 0) + gauges.get(RESULTS_MAPPED, 0)
+    return taken + python_bytes(gauges) - pool_free_bytes(gauges)
 
 
 def python_bytes(gauges: Mapping[str, int]) -> int:

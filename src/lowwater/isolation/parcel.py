@@ -10,6 +10,7 @@ import mmap
 import os
 import pickle
 import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -26,6 +27,14 @@ StaysHere = Callable[[Any], int | None]
 _LARGE_BYTES = 1024 * 1024
 # A message carries at most 253 descriptors.
 _MOST_FILES = 200
+
+
+_living: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
+
+
+def mapped_bytes() -> int:
+    """All that has arrived here and lives on."""
+    return sum(len(mapping) for mapping in [*_living])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +144,6 @@ def _nameless_file() -> IO[bytes]:
 def _mapped(descriptor: int, *, private: bool) -> memoryview:
     size = os.fstat(descriptor).st_size
     kind = mmap.MAP_PRIVATE if private else mmap.MAP_SHARED
-    return memoryview(mmap.mmap(descriptor, size, flags=kind))
+    mapping = mmap.mmap(descriptor, size, flags=kind)
+    _living.add(mapping)
+    return memoryview(mapping)

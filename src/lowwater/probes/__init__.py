@@ -4,6 +4,7 @@ from lowwater.probes.cpython import CPythonProbe
 from lowwater.probes.glibc import GlibcProbe, malloc_library
 from lowwater.probes.host import HostProbe
 from lowwater.probes.jemalloc import JemallocProbe
+from lowwater.probes.results import ResultsProbe
 from lowwater.probes.tcmalloc import TcmallocProbe
 from lowwater.probes.tensorflow import TensorFlowProbe
 from lowwater.protocols import Probe
@@ -21,4 +22,4 @@ def malloc_probe(library: str | None) -> Probe:
 def default_probes() -> tuple[Probe, ...]:
     """The probes of every run, in the order of the ledger."""
     host, malloc = HostProbe(), malloc_probe(malloc_library())
-    return (host, malloc, CPythonProbe(), TensorFlowProbe(malloc, host))
+    return (host, malloc, CPythonProbe(), TensorFlowProbe(malloc, host), ResultsProbe())

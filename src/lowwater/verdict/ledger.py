@@ -61,7 +61,16 @@ def _allocator(samples: tuple[Sample, ...]) -> tuple[LedgerRow, ...]:
     return (
         *rows,
         LedgerRow(ALLOCATOR, "remainder", _remainder(measured), remark=_REMAINDER_REMARK),
+        *_results(measured),
     )
+
+
+def _results(measured: list[Sample]) -> tuple[LedgerRow, ...]:
+    """Apart from the others: they are in the shared bytes of the system, not in the anonymous."""
+    if not any(sample.gauges.get(gauges.RESULTS_MAPPED) for sample in measured):
+        return ()
+    values = _booked(measured, lambda seen: seen.get(gauges.RESULTS_MAPPED, 0))
+    return (LedgerRow(ALLOCATOR, "results of isolated calls, shared", values),)
 
 
 def _bookings(measured: list[Sample]) -> list[tuple[str, _Booking, str]]:
