@@ -521,3 +521,48 @@ class TestBadInput:
     def test_unknown_option_is_refused_with_those_there_are(self):
         with pytest.raises(UsageError, match=r"received: num_gpus.*start=, preload="):
             lowwater.isolated(double, num_gpus=1)
+
+
+class TestUnderWatch:
+    """`lowwater run` of a program that isolates its trials."""
+
+    def test_children_run_unwatched_and_the_program_is_flat(self, programs):
+        programs.write(
+            "train.py",
+            """\
+            import lowwater
+
+            def trial(number):
+                kept = []
+                for step in range(3):
+                    kept.append(bytearray(1 << 20))
+                return number
+
+            for number in range(12):
+                lowwater.isolated(trial)(number)
+            """,
+        )
+
+        run = programs.watch("train.py")
+
+        assert (run.returncode, run.kind) == (0, "flat")
+        assert {unit["unit"] for unit in run.report["units"]} == {"iteration"}
+
+    def test_results_that_are_kept_are_named(self, programs):
+        programs.write(
+            "train.py",
+            """\
+            import lowwater, numpy as np
+            trial = lowwater.isolated(lambda number: np.full(1 << 19, float(number)))
+            kept = []
+            for number in range(14):
+                kept.append(trial(number))
+            """,
+        )
+
+        run = programs.watch("train.py")
+
+        assert run.kind == "leak"
+        assert run.growth == pytest.approx(4 << 20, rel=0.1)
+        [finding] = run.report["findings"]
+        assert (finding["code"], finding["where"]) == ("LW102", "train.py:5")

@@ -25,6 +25,8 @@ _BUILT_IN = frozenset({str, bytes, bytearray, int, float, list, tuple, dict, set
 # program's own.
 _OWNERS = (bytes, bytearray, array, mmap.mmap, type(io.BytesIO().getbuffer().obj))
 _JAX_ARRAY = ("jax._src.array", "ArrayImpl")
+# What an isolated call has sent back: mapped, and yet memory of the program's own.
+_RESULT = ("lowwater.isolation.parcel", "SharedMemory")
 # Each element of a string tensor, without the text that does not fit into it.
 _STRING_BYTES = 24
 
@@ -111,6 +113,8 @@ def _numpy_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
         return id(array), count
     while type(base) is memoryview:
         base = base.obj
+    if derives(type(base), loaded_type(*_RESULT)):
+        return id(base), count
     if is_a(base, ndarray, *_OWNERS) or derives(type(base), loaded_type(*_JAX_ARRAY)):
         return id(array), 0
     return ndarray.__array_interface__.__get__(array)["data"][0], count

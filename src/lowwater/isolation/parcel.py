@@ -29,7 +29,11 @@ _LARGE_BYTES = 1024 * 1024
 _MOST_FILES = 200
 
 
-_living: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
+class SharedMemory(mmap.mmap):
+    """Mapped memory that is the program's own, unlike a mapped file: a census counts it."""
+
+
+_living: weakref.WeakSet[SharedMemory] = weakref.WeakSet()
 
 
 def mapped_bytes() -> int:
@@ -144,6 +148,6 @@ def _nameless_file() -> IO[bytes]:
 def _mapped(descriptor: int, *, private: bool) -> memoryview:
     size = os.fstat(descriptor).st_size
     kind = mmap.MAP_PRIVATE if private else mmap.MAP_SHARED
-    mapping = mmap.mmap(descriptor, size, flags=kind)
+    mapping = SharedMemory(descriptor, size, flags=kind)
     _living.add(mapping)
     return memoryview(mapping)

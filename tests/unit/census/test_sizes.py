@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from lowwater.census.sizes import Sizes
+from lowwater.isolation.parcel import SharedMemory
 
 MIB = 1 << 20
 # The object beside its buffer: type, counts, pointers, the collector's own.
@@ -101,6 +102,12 @@ def test_a_mapped_file_is_no_memory_of_the_program(tmp_path):
     assert size(mapped) <= HEADER
     assert size(mapped[10:]) <= HEADER
     assert size(beside) <= HEADER
+
+
+def test_array_that_an_isolated_call_has_sent_is_memory_of_the_program():
+    sent = np.frombuffer(SharedMemory(-1, MIB), np.uint8)
+
+    assert size(sent) == a_buffer_of(MIB)
 
 
 @pytest.mark.parametrize(
