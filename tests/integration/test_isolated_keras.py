@@ -273,3 +273,39 @@ def test_fake_gpus_grow_where_there_is_no_limit(run):
     )
 
     assert seen == [["growth", "GPU:0", True], ["growth", "GPU:1", True]]
+
+
+def test_framework_that_only_the_function_imports_is_there_for_the_next_call(run):
+    seen = run(
+        """\
+            import json, sys, lowwater
+
+            @lowwater.isolated
+            def trial():
+                before = "tensorflow" in sys.modules
+                import tensorflow
+                return before
+
+            print(json.dumps([trial(), trial(), "tensorflow" in sys.modules]))
+        """
+    )
+
+    assert seen == [False, True, False]
+
+
+def test_function_that_sets_up_its_framework_itself_imports_it_every_time(run):
+    seen = run(
+        """\
+            import json, os, sys, lowwater
+
+            @lowwater.isolated
+            def trial(backend):
+                os.environ["KERAS_BACKEND"] = backend
+                import keras
+                return keras.backend.backend()
+
+            print(json.dumps([trial("tensorflow"), trial("jax")]))
+        """
+    )
+
+    assert seen == ["tensorflow", "jax"]

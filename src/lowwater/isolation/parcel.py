@@ -133,16 +133,17 @@ def from_descriptors(descriptors: Sequence[int], *, private: bool = False) -> Pa
 
 
 def _filled(part: bytes | memoryview) -> IO[bytes]:
-    file = _nameless_file()
-    file.write(part)
-    file.flush()
+    file, rest = _nameless_file(), memoryview(part).cast("B")
+    while rest:  # the kernel takes 2 GiB at a time
+        rest = rest[file.write(rest) :]
     return file
 
 
 def _nameless_file() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
+    try:
         return open(os.memfd_create("lowwater"), "wb", buffering=0)
-    return tempfile.TemporaryFile()
+    except (AttributeError, OSError):  # another system, or a sandbox
+        return tempfile.TemporaryFile(buffering=0)
 
 
 def _mapped(descriptor: int, *, private: bool) -> memoryview:

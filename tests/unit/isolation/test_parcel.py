@@ -1,11 +1,13 @@
 """Values travel whole, and large arrays travel beside the pickle."""
 
+import io
 import mmap
 import os
 
 import numpy as np
 import pytest
 
+from lowwater.isolation import parcel
 from lowwater.isolation.parcel import from_descriptors, pack, to_files, unpack
 
 
@@ -100,3 +102,24 @@ def test_lambda_comes_back_as_a_function():
     offset = 2
 
     assert sent(lambda number: number + offset)(3) == 5
+
+
+def test_more_than_the_kernel_takes_at_once_is_written_whole(monkeypatch):
+    class Slow(io.BytesIO):
+        def write(self, part):
+            return super().write(part[:1000])
+
+    monkeypatch.setattr(parcel, "_nameless_file", Slow)
+
+    [file] = to_files(pack("x" * 5000))
+
+    assert unpack(parcel.Parcel(file.getvalue())) == "x" * 5000
+
+
+def test_without_nameless_memory_a_nameless_file_serves(monkeypatch):
+    def refused(name):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "memfd_create", refused)
+
+    assert sent(np.arange(1 << 18))[-1] == (1 << 18) - 1

@@ -16,6 +16,7 @@ from lowwater.isolation.device_memory import limit_tensorflow, limit_torch
 from lowwater.isolation.lending import Borrower
 from lowwater.isolation.local import logs
 from lowwater.isolation.local.channel import Channel
+from lowwater.isolation.local.preloads import Lesson
 from lowwater.isolation.local.result import Result, raised, result_of
 from lowwater.isolation.parcel import from_descriptors, to_files, unpack
 from lowwater.probes.levels import levels_now
@@ -90,17 +91,18 @@ def _work(channel: Channel) -> None:
     caller.apply()
     logs.send_logs(channel, caller.log_levels)
     _limit_devices(message.body["device_bytes"])
-    borrower = Borrower(channel)
+    borrower, lesson = Borrower(channel), Lesson()
 
     def made() -> Any:  # noqa: ANN401
         return call.make(from_descriptors(descriptors, private=True), borrower.load)
 
-    _answer(channel, result_of(made))
+    _answer(channel, result_of(made), lesson.learned())
 
 
-def _answer(channel: Channel, result: Result) -> None:
+def _answer(channel: Channel, result: Result, learned: tuple[str, ...]) -> None:
     now = levels_now()
     story = {
+        "learned": learned,
         "in_use_bytes": now.in_use_bytes,
         "resident_bytes": now.resident_bytes,
         "devices": dict(now.devices),

@@ -28,6 +28,8 @@ Start = Literal["fork", "spawn"]
 _MOST_SERVERS = 3
 _LONGEST_ECHO_S = 5
 
+# Frameworks that functions have imported by themselves.
+_learned: set[str] = set()
 _forking = Servers()
 _plain = Servers(imports=False)
 
@@ -65,7 +67,7 @@ def run(order: Order, *, start: Start = "fork", preload: Sequence[str] = ()) -> 
 def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:
     if start == "spawn":
         return _plain.get(), "spawn: asked for"
-    server = _forking.get(preload)
+    server = _forking.get((*preload, *sorted(_learned)))
     unsafe = server.why_unsafe()
     if unsafe is None:
         return server, "fork"
@@ -174,6 +176,7 @@ class _Trial:
             channel.send("answer", self._order.lender.answer(message.body))
         else:
             self._raw.result = Result(message.kind, from_descriptors(message.descriptors))  # type: ignore[arg-type]
+            _learned.update(message.body.pop("learned"))
             self._raw.story |= message.body
 
     def _abandon(self, tidings: Channel) -> None:

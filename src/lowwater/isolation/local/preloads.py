@@ -26,6 +26,21 @@ def settings_here() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(read)}
 
 
+class Lesson:
+    """Which frameworks a function imports by itself: the next process can have them beforehand."""
+
+    def __init__(self) -> None:
+        """Look before the function is called."""
+        self._before = frameworks_here()
+        self._settings = _chosen_settings()
+
+    def learned(self) -> tuple[str, ...]:
+        """What was imported since; nothing where the function chose settings for it first."""
+        if _chosen_settings() != self._settings:
+            return ()
+        return tuple(name for name in frameworks_here() if name not in self._before)
+
+
 def why_not_to_fork() -> str | None:
     """The reason why this process must not be forked; None if it may be."""
     if threading.active_count() > 1:
@@ -40,6 +55,11 @@ def why_not_to_fork() -> str | None:
     if torch is not None and torch.cuda.is_initialized():
         return "importing has started CUDA already"
     return None
+
+
+def _chosen_settings() -> dict[str, str]:
+    # JAX sets the level of logging by itself when it is imported.
+    return {name: value for name, value in settings_here().items() if "_LOG_" not in name}
 
 
 def _is_initialized(context: Any) -> bool:  # noqa: ANN401

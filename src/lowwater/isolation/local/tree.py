@@ -7,10 +7,14 @@ from collections.abc import Iterable
 
 # What is killed may just have started another: looked at again until nothing is left.
 _MOST_SWEEPS = 20
+# Not all kernels have it, and few sandboxes.
+_LISTED = "/proc/thread-self/children"
 
 
 def children_of(process: int) -> list[int]:
-    """The direct children, as the kernel lists them."""
+    """The direct children, as the kernel lists them, or as their own entries say."""
+    if not os.path.exists(_LISTED):
+        return [one for one in _processes() if _parent_of(one) == process]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -52,6 +56,19 @@ def kill_orphans(of: int, known: Iterable[int]) -> None:
             kill_tree(one)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(one, 0)
+
+
+def _processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+
+
+def _parent_of(process: int) -> int | None:
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            # The name of the program, in brackets, may hold anything.
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _signal(process: int, number: signal.Signals) -> None:
