@@ -63,3 +63,30 @@ def test_without_a_terminal_there_is_no_live_line(programs):
 
     assert "\x1b" not in done.stderr
     assert "lowwater ·" not in done.stderr
+
+
+def test_bar_of_a_map_stays_below_what_the_trials_print(programs, screen):
+    programs.write(
+        "search.py",
+        """\
+        import lowwater
+
+        def trial(number):
+            print("trial", number)
+            if number == 2:
+                raise ValueError(number)
+            return number
+
+        print(lowwater.map(trial, range(4), on_error="collect"))
+        """,
+    )
+    command = [sys.executable, "search.py"]
+    child, frames = run_on(screen, command, programs.folder, {**programs.env, "TERM": "xterm"})
+    shown = [line for line in frames[-1] if line]
+
+    assert child.exitstatus == 0
+    assert shown[:4] == [f"trial {number}" for number in range(4)]
+    assert shown[4].startswith("trials ━")
+    assert "4/4" in shown[4]
+    assert "1 failed" in " ".join(shown[4:])
+    assert shown[-1] == "[0, 1, ValueError(2), 3]"
