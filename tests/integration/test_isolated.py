@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from contextlib import redirect_stdout
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -25,7 +26,14 @@ from lowwater.errors import (
     NotPicklable,
     UsageError,
 )
+from lowwater.isolation.call import packed
+from lowwater.isolation.limits import Limits
+from lowwater.isolation.local import engine
+from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.memory_limit import ControlGroup, Watch
+from lowwater.isolation.local.result import value_of
+from lowwater.isolation.local.server import Server
+from lowwater.isolation.order import Order
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(100)"]
 
@@ -54,6 +62,26 @@ def run_script(folder, source, **options):
         cwd=folder,
         **options,
     )
+
+
+@pytest.fixture
+def server_without_groups(monkeypatch):
+    """A server that may not make control groups, as for most users: a fork of this process."""
+    monkeypatch.setattr(ControlGroup, "make", lambda limit_bytes: None)
+    here, there = Channel.pair()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
+    if process == 0:
+        try:
+            here.close()
+            Server(there).serve()
+        finally:
+            os._exit(1)
+    there.close()
+    with here:
+        yield SimpleNamespace(ask=lambda wanted, ends: here.send("fork", wanted, ends))
+    os.waitpid(process, 0)
 
 
 class TestCall:
@@ -339,8 +367,6 @@ class TestFaults:
         assert is_gone(left)
 
     def test_server_that_dies_is_started_again(self):
-        from lowwater.isolation.local import engine
-
         trial = lowwater.isolated(double)
         trial(1)
         os.kill(engine._forking.get().pid, signal.SIGKILL)
@@ -348,8 +374,6 @@ class TestFaults:
         assert trial(2) == 4
 
     def test_server_that_dies_under_a_trial_is_told(self):
-        from lowwater.isolation.local import engine
-
         def trial():
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(100)
@@ -451,6 +475,25 @@ class TestMemory:
 
         assert watch.was_met()
         assert watch.peak_bytes() > 200 << 20
+
+    def test_child_that_is_watched_is_killed_above_its_limit(self, server_without_groups):
+        def greedy():
+            kept = []
+            while True:
+                kept.append(bytearray(1 << 20))
+
+        order = Order(packed(greedy, (), {}), Limits.of(memory="200 MiB"))
+        raw = engine._Trial(order).run(server_without_groups)
+
+        assert isinstance(raw.error, ChildOutOfMemory)
+        assert raw.error.peak_bytes > 200 << 20
+        assert raw.story["limited_by"] == Watch.name
+
+    def test_child_that_is_watched_and_stays_below_returns(self, server_without_groups):
+        order = Order(packed(double, (4,), {}), Limits.of(memory="200 MiB"))
+        raw = engine._Trial(order).run(server_without_groups)
+
+        assert value_of(raw.result) == 8
 
     def test_processes_of_the_child_count(self):
         def trial():

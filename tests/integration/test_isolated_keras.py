@@ -21,7 +21,7 @@ def run(tmp_path):
             [sys.executable, str(script)],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
             cwd=tmp_path,
         )
@@ -309,3 +309,77 @@ def test_function_that_sets_up_its_framework_itself_imports_it_every_time(run):
     )
 
     assert seen == ["tensorflow", "jax"]
+
+
+@pytest.mark.tf_keras
+def test_model_of_tf_keras_comes_back(run):
+    seen = run(
+        """\
+            import json
+            import numpy as np
+            import tf_keras
+            import lowwater
+
+            x, y = np.ones((32, 4), "float32"), np.zeros((32, 1), "float32")
+
+            @lowwater.isolated
+            def trained():
+                model = tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(4,))])
+                model.compile("adam", "mse")
+                model.fit(x, y, verbose=0)
+                return model, model.predict(x, verbose=0)
+
+            model, there = trained()
+            print(json.dumps(bool(np.allclose(model.predict(x, verbose=0), there))))
+        """
+    )
+
+    assert seen is True
+
+
+def test_activation_of_the_script_comes_back_with_its_model(run):
+    seen = run(
+        BUILD
+        + """
+            def halved(value):
+                return value / 2
+
+            @lowwater.isolated
+            def trained():
+                model = keras.Sequential([keras.layers.Dense(2, activation=halved)])
+                return model, model(x).numpy()
+
+            model, there = trained()
+            print(json.dumps(bool((model(x).numpy() == there).all())))
+        """
+    )
+
+    assert seen is True
+
+
+@pytest.mark.slow
+def test_two_hundred_trained_models_leave_nothing_in_the_caller(run):
+    grown, files, below, zombies = run(
+        BUILD
+        + """
+            import psutil
+            from lowwater.probes.levels import levels_now
+
+            @lowwater.isolated
+            def trial():
+                return build().fit(x, y, verbose=0).history["loss"][-1]
+
+            me = psutil.Process()
+            for _ in range(3):
+                trial()
+            before, files = levels_now().in_use_bytes, me.num_fds()
+            for _ in range(200):
+                trial()
+            below = [one.status() for one in me.children(recursive=True)]
+            grown = levels_now().in_use_bytes - before
+            print(json.dumps([grown, me.num_fds() - files, len(below), below.count("zombie")]))
+        """
+    )
+
+    assert grown < 2_000_000
+    assert (files, below, zombies) == (0, 1, 0)
