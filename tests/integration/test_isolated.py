@@ -222,6 +222,25 @@ class TestCall:
 
         assert (done.stdout, done.stderr) == ("6\n", "")
 
+    def test_plain_pickle_knows_the_classes_of_the_script(self, tmp_path):
+        done = run_script(
+            tmp_path,
+            """\
+            import pickle, lowwater
+
+            class Score:
+                value = 3
+
+            @lowwater.isolated
+            def trial():
+                return pickle.loads(pickle.dumps(Score())).value
+
+            print(trial())
+            """,
+        )
+
+        assert (done.stdout, done.stderr) == ("3\n", "")
+
 
 class TestOutput:
     def test_prints_of_a_script_stay_in_order(self, tmp_path):
@@ -278,6 +297,13 @@ class TestOutput:
         assert [(one.name, one.getMessage()) for one in caplog.records] == [
             ("trial.deep", "loss is nan")
         ]
+
+    def test_log_record_longer_than_a_message_arrives_shortened(self, caplog):
+        lowwater.isolated(lambda: logging.getLogger("trial").warning("x" * 1_000_000))()
+
+        [record] = caplog.records
+        assert record.getMessage().startswith("xxx")
+        assert record.getMessage().endswith("…")
 
 
 class TestFaults:

@@ -383,3 +383,27 @@ def test_two_hundred_trained_models_leave_nothing_in_the_caller(run):
 
     assert grown < 2_000_000
     assert (files, below, zombies) == (0, 1, 0)
+
+
+def test_registered_layer_of_the_script_can_be_loaded_in_the_child(run):
+    seen = run(
+        BUILD
+        + """
+            @keras.saving.register_keras_serializable("Mine")
+            class Halved(keras.layers.Layer):
+                def call(self, inputs):
+                    return inputs / 2
+
+            keras.Sequential([keras.layers.Input((4,)), Halved()]).save("halved.keras")
+
+            @lowwater.isolated
+            def trial():
+                model = keras.models.load_model("halved.keras")
+                model.save("again.keras")
+                return float(keras.models.load_model("again.keras")(x)[0, 0])
+
+            print(json.dumps(trial()))
+        """
+    )
+
+    assert seen == 0.5

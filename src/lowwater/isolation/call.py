@@ -13,6 +13,7 @@ from typing import Any
 import cloudpickle
 
 from lowwater.errors import NotPicklable
+from lowwater.isolation import keras_models
 from lowwater.isolation.parcel import Parcel, StaysHere, pack, unpack
 
 # ruff: noqa: ANN401 - functions and arguments are the user's
@@ -27,20 +28,31 @@ def packed(
     """The call as a parcel; an error names the part that cannot be sent."""
     with _sent_by_value(function):
         try:
-            return pack((function, args, dict(kwargs)), stays_here)
+            return pack((function, args, dict(kwargs), keras_models.registered()), stays_here)
         except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
             raise _culprit(function, args, kwargs, error) from None
 
 
 def make(parcel: Parcel, load: Callable[[int], Any] | None = None) -> Any:
     """Make the call, here."""
-    function, args, kwargs = unpack(parcel, load)
-    return inner(function)(*args, **kwargs)
+    function, args, kwargs, registered = unpack(parcel, load)
+    function = inner(function)
+    _publish(function)
+    keras_models.register(registered)
+    return function(*args, **kwargs)
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself, where it is wrapped to run in a process of its own."""
     return getattr(function, "__isolated__", function)
+
+
+def _publish(function: Callable[..., Any]) -> None:
+    """Let `__main__` be the caller's script, as far as it came along: pickle looks there."""
+    if getattr(function, "__module__", None) == "__main__":
+        names = sys.modules["__main__"].__dict__
+        for name, value in getattr(function, "__globals__", {}).items():
+            names.setdefault(name, value)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+import cloudpickle
+
 # ruff: noqa: ANN401 - the models are Keras' own
 
 _LIBRARIES = ("keras", "tf_keras", "tensorflow", "builtins")
@@ -53,3 +55,32 @@ def _classes_and_functions(model: Any) -> Iterator[Any]:
 
 def _is_users(one: Any) -> bool:
     return str(one.__module__).partition(".")[0] not in _LIBRARIES
+
+
+def registered() -> dict[str, Any]:
+    """What the program has registered with `@keras.saving.register_keras_serializable()`."""
+    keras = sys.modules.get("keras")
+    if keras is None or not hasattr(keras, "saving"):
+        return {}
+    known = keras.saving.get_custom_objects()
+    return {name: one for name, one in known.items() if _is_users(one) and _can_be_sent(one)}
+
+
+def register(found: dict[str, Any]) -> None:
+    """Register the same here: a class that was sent does not run its decorators again."""
+    if not found:
+        return
+    import keras
+
+    for name, one in found.items():
+        package, _, own_name = name.rpartition(">")
+        keras.saving.register_keras_serializable(package or "Custom", own_name)(one)
+
+
+def _can_be_sent(one: Any) -> bool:
+    """One that cannot be sent is no reason to refuse a call that may have no need of it."""
+    try:
+        cloudpickle.dumps(one)
+    except Exception:  # noqa: BLE001 - pickling raises whatever it meets
+        return False
+    return True
