@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 # In the order in which they are imported; each brings what it needs.
-_FRAMEWORKS = ("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn")
+_FRAMEWORKS = (
+    *("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn"),
+    *("optuna", "keras_tuner"),
+)
 
 # Settings that a framework reads when it is imported: with others it has to be imported anew.
 _READ_AT_IMPORT = (
