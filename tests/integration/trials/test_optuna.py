@@ -13,9 +13,10 @@ pytestmark = pytest.mark.trials
 
 @pytest.fixture(autouse=True)
 def optuna():
-    library = pytest.importorskip("optuna")
-    library.logging.set_verbosity(library.logging.WARNING)
-    return library
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
 
 
 @pytest.fixture(params=["memory", "sqlite"])

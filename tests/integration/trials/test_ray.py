@@ -26,7 +26,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def cluster():
     """Two nodes with one core each; the second one pretends to have a GPU, and is special."""
-    ray = pytest.importorskip("ray")
+    import ray
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
@@ -186,6 +186,23 @@ class TestFaults:
             on_ray(kills_its_host)()
         assert len([*tmp_path.iterdir()]) == 3
 
+    def test_hosts_that_died_while_they_were_idle_are_not_the_trials_fault(self, cluster, tmp_path):
+        def host(number):
+            (tmp_path / str(number)).touch()
+            while len([*tmp_path.iterdir()]) < 2:
+                time.sleep(0.01)
+            return psutil.Process().parent().ppid()
+
+        hosts = lowwater.map(host, [0, 1], workers=2, engine="ray")
+        for process in hosts:
+            os.kill(process, signal.SIGKILL)
+        assert await_(lambda: all(is_gone(process) for process in hosts))
+
+        outcome = lowwater.isolated(os.getpid, engine="ray").run()
+
+        assert outcome.error is None
+        assert "lost" not in outcome.started
+
     def test_error_kills_the_trials_that_still_run(self, cluster, tmp_path):
         def trial(number):
             if number:
@@ -282,7 +299,8 @@ class TestResources:
 
 class TestOptuna:
     def test_pruning_works_across_the_cluster(self, on_ray):
-        optuna = pytest.importorskip("optuna")
+        import optuna
+
         optuna.logging.set_verbosity(optuna.logging.WARNING)
 
         def objective(trial):

@@ -15,7 +15,7 @@ from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.local.preloads import frameworks_here
 from lowwater.isolation.local.result import Result
 from lowwater.isolation.order import Order
-from lowwater.isolation.ray.host import ASKED, ENDED, LOGGED, WRITTEN
+from lowwater.isolation.ray.host import ASKED, BEGAN, ENDED, LOGGED, WRITTEN
 from lowwater.isolation.ray.hosts import LOOK_S, Clusters, Handle, HostLost, Hosts, told
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
 
@@ -54,9 +54,12 @@ class Ray:
         lost: list[str] = []
         while len(lost) < _MOST_HOSTS:
             try:
-                return self._run_on(hosts, order, len(lost))
+                raw = self._run_on(hosts, order, len(lost))
             except HostLost as error:
                 lost.append(str(error))
+            else:
+                if raw is not None:
+                    return raw
         reason = (
             f"The function ran on {_MOST_HOSTS} hosts of the cluster, and each died: {lost[-1]}"
         )
@@ -80,7 +83,8 @@ class Ray:
                 f"No node of the Ray cluster has room for {told}; waiting for one", stacklevel=4
             )
 
-    def _run_on(self, hosts: Hosts, order: Order, lost: int) -> Raw:
+    def _run_on(self, hosts: Hosts, order: Order, lost: int) -> Raw | None:
+        """None if the host had died before the trial came to it."""
         host = hosts.take(order.cancel)
         errand = Errand(
             next(_numbers),
@@ -94,7 +98,9 @@ class Ray:
             reply = trial.follow()
         except HostLost:
             host.end()
-            raise
+            if trial.has_begun or host.is_new:
+                raise
+            return None
         except BaseException:  # Ctrl-C, or the program's own stream that cannot be written to
             if trial.abandon():
                 hosts.put_back(host)
@@ -120,6 +126,7 @@ class _Trial:
         self._host = host
         self._order = order
         self._number = errand.number
+        self.has_begun = False
         self._running = self._actor.run.remote(errand)
         self._listening = self._actor.listen.remote()
 
@@ -161,7 +168,9 @@ class _Trial:
         return (ENDED, self._number) in news
 
     def _take(self, kind: str, body: Any) -> None:  # noqa: ANN401
-        if kind == WRITTEN:
+        if kind == BEGAN:
+            self.has_begun = True
+        elif kind == WRITTEN:
             _write(*body)
         elif kind == LOGGED:
             self._order.take_log(body)

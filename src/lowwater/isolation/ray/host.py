@@ -20,7 +20,7 @@ from lowwater.isolation.ray.node import adopt, as_seen_here
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
 
 # What the caller is told while a trial runs.
-WRITTEN, LOGGED, ASKED, ENDED = "written", "logged", "asked", "ended"
+BEGAN, WRITTEN, LOGGED, ASKED, ENDED = "began", "written", "logged", "asked", "ended"
 
 # A call that listens comes back now and then, so that none waits for ever.
 _LONGEST_SILENCE_S = 30
@@ -48,6 +48,7 @@ class Host:
 
     def run(self, errand: Errand) -> Reply:
         """Make the call in a fresh process; the last of the news is that it ended."""
+        self._news.put((BEGAN, errand.number))
         try:
             with Cancel() as cancel:
                 self._begin(errand.number, cancel)

@@ -26,6 +26,7 @@ class Handle:
     actor: Any
     ready: Any
     where: str = ""
+    is_new: bool = True
     idle_since: float = 0
 
     def end(self) -> None:
@@ -73,7 +74,7 @@ class Hosts:
     def put_back(self, host: Handle) -> None:
         """For the next trial."""
         with self._changing:
-            host.idle_since = time.monotonic()
+            host.is_new, host.idle_since = False, time.monotonic()
             self._idle.append(host)
             if self._timer is None:
                 self._wake(self.idle_s)
