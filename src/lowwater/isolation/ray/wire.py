@@ -10,7 +10,7 @@ from typing import Any
 
 from lowwater.errors import LowwaterError
 from lowwater.isolation.limits import Limits
-from lowwater.isolation.parcel import Parcel
+from lowwater.isolation.parcel import Parcel, copied
 from lowwater.isolation.surroundings import Surroundings
 
 
@@ -47,5 +47,5 @@ def to_arrays(parcel: Parcel) -> list[Any]:
 def from_arrays(parts: Sequence[Any], *, writable: bool = False) -> Parcel:
     """The parcel again. The object store may be read only: `writable` copies the arrays out."""
     pickled, *buffers = parts
-    views = [memoryview(bytearray(one) if writable else one) for one in buffers]
+    views = [copied(one) if writable else memoryview(one) for one in buffers]
     return Parcel(memoryview(pickled), tuple(views))
