@@ -14,6 +14,7 @@ ROUNDS ?= 5
 DEV := .venvs/dev
 FAST := .venvs/fast
 FRAMEWORKS := .venvs/frameworks
+TRIALS := .venvs/trials
 BENCH := .venvs/bench
 
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml README.md LICENSE
@@ -32,9 +33,10 @@ demo: .venv/.ready ## watch a small leaking Keras program and print the diagnosi
 	@.venv/bin/lowwater demo
 
 .PHONY: test
-test: ## build the wheel and test it: lane `fast`, then lane `frameworks`
+test: ## build the wheel and test it: lanes `fast`, `frameworks` and `trials`
 	@$(MAKE) fast
 	@$(MAKE) frameworks
+	@$(MAKE) trials
 
 .PHONY: fast
 fast: $(FAST)/.ready ## the tests that need no framework, with none installed
@@ -42,13 +44,20 @@ fast: $(FAST)/.ready ## the tests that need no framework, with none installed
 	@$(call the_wheel_is_tested,$(FAST))
 	@if $(FAST)/bin/python -c 'import tensorflow' 2>/dev/null; then \
 	    echo "$(FAST) has TensorFlow, so this lane would prove nothing. Try: rm -r $(FAST)"; exit 1; fi
-	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) -m "not tensorflow and not tf_keras and not slow"
+	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) -m "not tensorflow and not tf_keras and not trials and not slow"
 
 .PHONY: frameworks
 frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
 	@echo "== frameworks: the installed wheel, with TensorFlow, Keras and tf_keras"
 	@$(call the_wheel_is_tested,$(FRAMEWORKS))
 	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) -m "(tensorflow or tf_keras) and not slow"
+
+# One after the other: a cluster of two nodes and a search need the machine for themselves.
+.PHONY: trials
+trials: $(TRIALS)/.ready ## the tests with Ray, Optuna, KerasTuner and scikit-learn
+	@echo "== trials: the installed wheel, with Ray, Optuna, KerasTuner and scikit-learn"
+	@$(call the_wheel_is_tested,$(TRIALS))
+	@$(TRIALS)/bin/python -P -m pytest -q -m "trials and not slow"
 
 .PHONY: check
 check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the architecture
@@ -89,7 +98,8 @@ $(1)/bin/python -P -c 'import lowwater, sys; \
     sys.exit(0 if "site-packages" in lowwater.__file__ else f"not the wheel: {lowwater.__file__}")'
 endef
 
-.venv/bin/python $(DEV)/bin/python $(FAST)/bin/python $(FRAMEWORKS)/bin/python $(BENCH)/bin/python:
+.venv/bin/python $(DEV)/bin/python $(FAST)/bin/python $(FRAMEWORKS)/bin/python $(TRIALS)/bin/python \
+  $(BENCH)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
 	    "Lowwater needs Python 3.11 or newer (received: %s). Try: make PYTHON=python3.12 …" \
 	    % sys.version.split()[0])'
@@ -124,6 +134,14 @@ $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]" jax
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps tf_keras
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
+	@touch $@
+
+# KerasTuner imports TensorBoard without asking for it.
+$(TRIALS)/.ready: dist/.wheel constraints.txt | $(TRIALS)/bin/python
+	@echo "== set-up: $(TRIALS) with TensorFlow, Ray, Optuna, KerasTuner and scikit-learn"
+	@$(TRIALS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,ray,tensorboard]" \
+	    optuna keras-tuner scikit-learn
+	@$(TRIALS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@
 
 $(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python

@@ -13,6 +13,7 @@ PUBLIC = [
     "__version__",
     "boundary",
     "isolated",
+    "joblib_backend",
     "lifecycle",
     "map",
     "mend",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from lowwater.giveback.lifecycle import lifecycle
     from lowwater.giveback.release import release
     from lowwater.giveback.sessions import sessions
+    from lowwater.isolation.adapters.joblib import joblib_backend
     from lowwater.isolation.isolated import isolated
     from lowwater.isolation.mapping import map_trials as map  # noqa: A004
 
@@ -17,6 +18,7 @@ __all__ = [
     "__version__",
     "boundary",
     "isolated",
+    "joblib_backend",
     "lifecycle",
     "map",
     "mend",
@@ -27,6 +29,7 @@ __all__ = [
 # Loaded when first asked for: the agent imports this package before the user's script runs.
 _LAZY = {
     "isolated": ("lowwater.isolation.isolated", "isolated"),
+    "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),
     "map": ("lowwater.isolation.mapping", "map_trials"),
     "release": ("lowwater.giveback.release", "release"),

@@ -12,6 +12,8 @@ LowwaterError
     └── ChildOutOfMemory      it needed too much memory
 """
 
+from typing import Any
+
 
 class LowwaterError(Exception):
     """The root of everything that Lowwater raises on purpose."""
@@ -26,7 +28,9 @@ class LowwaterError(Exception):
 def _restored(
     kind: type[LowwaterError], arguments: tuple[object, ...], attributes: dict[str, object]
 ) -> LowwaterError:
-    error = kind.__new__(kind, *arguments)
+    # By the base that its layout is from: with `MemoryError` beside it, `kind.__new__` is refused.
+    base: Any = kind.__base__
+    error: LowwaterError = base.__new__(kind, *arguments)
     error.__dict__.update(attributes)
     return error
 

@@ -30,7 +30,7 @@ def packed(
         try:
             return pack((function, args, dict(kwargs), keras_models.registered()), stays_here)
         except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
-            raise _culprit(function, args, kwargs, error) from None
+            raise _culprit(function, args, kwargs, error, stays_here) from None
 
 
 def make(parcel: Parcel, load: Callable[[int], Any] | None = None) -> Any:
@@ -104,12 +104,13 @@ def _culprit(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     error: Exception,
+    stays_here: StaysHere | None,
 ) -> NotPicklable:
     """Which part of the call could not be pickled: each is tried alone."""
     name = getattr(function, "__qualname__", repr(function))
     for told, part in _parts(function, args, kwargs):
         try:
-            pack(part)
+            pack(part, stays_here)
         except Exception as reason:  # noqa: BLE001
             return NotPicklable(
                 f"{told} of `{name}` cannot be sent to another process",

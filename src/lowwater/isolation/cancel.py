@@ -26,9 +26,13 @@ class Cancel:
         """For `select`."""
         return self._reading
 
+    def close(self) -> None:
+        """When nobody waits any more."""
+        self.set()
+        os.close(self._reading)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.set()
-        os.close(self._reading)
+        self.close()

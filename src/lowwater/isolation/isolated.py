@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from lowwater.errors import UsageError
+from lowwater.isolation.adapters import keras_tuner
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.limits import Duration, Limits, Size
 from lowwater.isolation.outcome import MemoryStory, Outcome
@@ -111,8 +112,11 @@ def isolated(  # noqa: PLR0913 - each is a limit or a choice of the user's
     of each GPU (`device_memory` sets that apart); more raises `ChildOutOfMemory`. After `timeout`
     all its processes are killed, and `ChildTimedOut` is raised. `retries` makes the call again
     where it failed. `engine="ray"` runs it on a Ray cluster (`num_cpus=`, `num_gpus=`).
+
+    A tuner of KerasTuner can be given in the place of a function: the trials of its search run in
+    fresh processes.
     """
-    if function is not None and not callable(function):
+    if function is not None and not (keras_tuner.is_tuner(function) or callable(function)):
         raise UsageError(
             "isolated() decorates a function",
             received=repr(function),
@@ -121,7 +125,9 @@ def isolated(  # noqa: PLR0913 - each is a limit or a choice of the user's
     limits = Limits.of(timeout, memory, device_memory)
     chosen = engine_of(engine, options)
 
-    def decorate(function: Callable[..., Any]) -> Isolated[..., Any]:
+    def decorate(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+        if keras_tuner.is_tuner(function):
+            return keras_tuner.isolate(function, lambda run: decorate(run).run)
         return Isolated(function, limits, chosen, retries)
 
     return decorate if function is None else decorate(function)

@@ -132,14 +132,24 @@ def from_descriptors(descriptors: Sequence[int], *, private: bool = False) -> Pa
     return Parcel(pickled, tuple(buffers))
 
 
+def copied(part: Any) -> memoryview:
+    """The bytes in memory that may be changed, for what arrived where it may not be."""
+    view = memoryview(part)
+    mapping = SharedMemory(-1, view.nbytes)
+    mapping[:] = view.cast("B")
+    _living.add(mapping)
+    return memoryview(mapping)
+
+
 def _filled(part: bytes | memoryview) -> IO[bytes]:
-    file, rest = _nameless_file(), memoryview(part).cast("B")
+    file, rest = nameless_file(), memoryview(part).cast("B")
     while rest:  # the kernel takes 2 GiB at a time
         rest = rest[file.write(rest) :]
     return file
 
 
-def _nameless_file() -> IO[bytes]:
+def nameless_file() -> IO[bytes]:
+    """In memory where that can be: it is gone with the last who has it open."""
     try:
         return open(os.memfd_create("lowwater"), "wb", buffering=0)
     except (AttributeError, OSError):  # another system, or a sandbox

@@ -109,14 +109,14 @@ def test_more_than_the_kernel_takes_at_once_is_written_whole(monkeypatch):
         def write(self, part):
             return super().write(part[:1000])
 
-    monkeypatch.setattr(parcel, "_nameless_file", Slow)
+    monkeypatch.setattr(parcel, "nameless_file", Slow)
 
     [file] = to_files(pack("x" * 5000))
 
     assert unpack(parcel.Parcel(file.getvalue())) == "x" * 5000
 
 
-def test_without_nameless_memory_a_nameless_file_serves(monkeypatch):
+def test_without_nameless_memory_anameless_file_serves(monkeypatch):
     def refused(name):
         raise OSError(38, "Function not implemented")
 

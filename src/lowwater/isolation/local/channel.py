@@ -11,8 +11,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
+from lowwater.isolation.parcel import nameless_file
+
 _MOST_BYTES = 128 * 1024
 _MOST_DESCRIPTORS = 253
+# In the place of a message that is larger, as a long log record: it is in the last descriptor.
+_IN_A_FILE = b"in a file"
 
 
 class Message(NamedTuple):
@@ -49,8 +53,13 @@ class Channel:
     def send(self, kind: str, body: Any = None, descriptors: Sequence[int] = ()) -> None:  # noqa: ANN401
         """Send one message; an OSError says that nobody is there to read it."""
         message = pickle.dumps((kind, body), protocol=5)
-        with self._sending:
-            socket.send_fds(self._socket, [message], [*descriptors])
+        if len(message) <= _MOST_BYTES:
+            self._send(message, descriptors)
+            return
+        with nameless_file() as file:
+            file.write(message)
+            file.seek(0)
+            self._send(_IN_A_FILE, [*descriptors, file.fileno()])
 
     def receive(self) -> Message | None:
         """Wait for the next message; None is the end."""
@@ -62,8 +71,15 @@ class Channel:
             return None
         if not data:
             return None
+        if data == _IN_A_FILE:
+            with open(descriptors.pop(), "rb") as file:
+                data = file.read()
         kind, body = pickle.loads(data)  # noqa: S301 - from our own process
         return Message(kind, body, descriptors)
+
+    def _send(self, message: bytes, descriptors: Sequence[int]) -> None:
+        with self._sending:
+            socket.send_fds(self._socket, [message], [*descriptors])
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -171,7 +171,7 @@ class _Trial:
 
     def _take_message(self, message: Message, channel: Channel) -> None:
         if message.kind == logs.KIND:
-            logs.take_log(message.body)
+            self._order.take_log(message.body)
         elif message.kind == ASK:
             channel.send("answer", self._order.lender.answer(message.body))
         else:

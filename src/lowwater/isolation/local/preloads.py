@@ -4,10 +4,14 @@ import importlib.machinery
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 # In the order in which they are imported; each brings what it needs.
-_FRAMEWORKS = ("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn")
+_FRAMEWORKS = (
+    *("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn"),
+    *("optuna", "keras_tuner"),
+)
 
 # Settings that a framework reads when it is imported: with others it has to be imported anew.
 _READ_AT_IMPORT = (
@@ -22,8 +26,13 @@ def frameworks_here() -> tuple[str, ...]:
 
 def settings_here() -> dict[str, str]:
     """The environment, as far as frameworks read it at import."""
+    return settings_of(os.environ)
+
+
+def settings_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """Those of any environment."""
     read = tuple(_READ_AT_IMPORT)
-    return {name: value for name, value in os.environ.items() if name.startswith(read)}
+    return {name: value for name, value in variables.items() if name.startswith(read)}
 
 
 class Lesson:

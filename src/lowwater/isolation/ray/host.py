@@ -1,0 +1,150 @@
+"""Lives on a node of the cluster, holds the resources of one trial, and runs one after another.
+
+It is an actor that imports no framework: each trial runs in a fresh process of that node, forked
+from a server that has imported the framework, just as on the caller's own machine. Limits,
+time-outs and faults are the local engine's.
+"""
+
+import threading
+from contextlib import redirect_stderr, redirect_stdout
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from lowwater.errors import LowwaterError
+from lowwater.isolation.cancel import Cancel, Cancelled
+from lowwater.isolation.lending import Lender, Question
+from lowwater.isolation.local import engine
+from lowwater.isolation.local.engine import Raw
+from lowwater.isolation.order import Order
+from lowwater.isolation.ray.node import adopt, as_seen_here
+from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
+
+# What the caller is told while a trial runs.
+BEGAN, WRITTEN, LOGGED, ASKED, ENDED = "began", "written", "logged", "asked", "ended"
+
+# A call that listens comes back now and then, so that none waits for ever.
+_LONGEST_SILENCE_S = 30
+
+News = SimpleQueue[tuple[str, Any]]
+
+
+class Host:
+    """One trial at a time; beside it the caller listens, answers, or cancels."""
+
+    def __init__(self) -> None:
+        """Nothing is started before the first trial."""
+        self._news: News = SimpleQueue()
+        self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._changing = threading.Lock()
+        self._cancels: dict[int, Cancel] = {}
+        self._unwanted: set[int] = set()
+
+    def where(self) -> str:
+        """The address of the node and the beginning of its name; the host is ready."""
+        import ray
+
+        node = ray.get_runtime_context().get_node_id()
+        return f"{ray.util.get_node_ip_address()} ({node[:8]})"
+
+    def run(self, errand: Errand) -> Reply:
+        """Make the call in a fresh process; the last of the news is that it ended."""
+        self._news.put((BEGAN, errand.number))
+        try:
+            with Cancel() as cancel:
+                self._begin(errand.number, cancel)
+                with (
+                    redirect_stdout(_Written("stdout", self._news)),
+                    redirect_stderr(_Written("stderr", self._news)),
+                ):
+                    return self._made(errand, cancel)
+        finally:
+            self._news.put((ENDED, errand.number))
+
+    def listen(self) -> list[tuple[str, Any]]:
+        """The news since the last time; waits until there are some."""
+        try:
+            news = [self._news.get(timeout=_LONGEST_SILENCE_S)]
+            while not self._news.empty():
+                news.append(self._news.get())
+        except Empty:
+            return []
+        return news
+
+    def answer(self, answered: tuple[bool, Any]) -> None:
+        """The answer to the last question."""
+        self._answers.put(answered)
+
+    def cancel(self, number: int) -> None:
+        """Kill that trial, even if it has not begun."""
+        with self._changing:
+            self._unwanted.add(number)
+            if number in self._cancels:
+                self._cancels[number].set()
+        # It may be waiting for an answer that nobody will give.
+        self._answers.put((False, ConnectionError("the caller is gone")))
+
+    def _begin(self, number: int, cancel: Cancel) -> None:
+        while not self._answers.empty():  # those to a trial that was cancelled
+            self._answers.get()
+        with self._changing:
+            self._cancels = {number: cancel}
+            if number in self._unwanted:
+                cancel.set()
+
+    def _made(self, errand: Errand, cancel: Cancel) -> Reply:
+        surroundings = as_seen_here(errand.surroundings)
+        adopt(surroundings)
+        order = Order(
+            from_arrays(errand.call),
+            errand.limits,
+            surroundings,
+            lender=_Caller(self._news, self._answers),
+            cancel=cancel,
+            take_log=lambda attributes: self._news.put((LOGGED, attributes)),
+        )
+        try:
+            return _reply(engine.run(order, preload=errand.preload))
+        except Cancelled:
+            return Reply()
+        except LowwaterError as error:
+            return Reply(error=error)
+
+
+class _Caller(Lender):
+    """The lender on the caller's machine: questions are passed on to it."""
+
+    def __init__(self, news: News, answers: SimpleQueue[tuple[bool, Any]]) -> None:
+        super().__init__()
+        self._news = news
+        self._answers = answers
+
+    def answer(self, question: Question) -> tuple[bool, Any]:
+        self._news.put((ASKED, question))
+        return self._answers.get()
+
+
+class _Written:
+    """Stands in the place of a stream: what the trial writes is shown where the caller is."""
+
+    def __init__(self, name: str, news: News) -> None:
+        self._name = name
+        self._news = news
+
+    def write(self, text: str) -> int:
+        self._news.put((WRITTEN, (self._name, text)))
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+
+def _reply(raw: Raw) -> Reply:
+    result = raw.result
+    return Reply(
+        kind=result.kind if result is not None else "",
+        parts=to_arrays(result.parcel) if result is not None else [],
+        error=raw.error,
+        story=raw.story,
+        started=raw.started,
+        elapsed_s=raw.elapsed_s,
+    )
