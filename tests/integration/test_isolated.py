@@ -298,12 +298,11 @@ class TestOutput:
             ("trial.deep", "loss is nan")
         ]
 
-    def test_log_record_longer_than_a_message_arrives_shortened(self, caplog):
+    def test_log_record_longer_than_a_message_arrives_whole(self, caplog):
         lowwater.isolated(lambda: logging.getLogger("trial").warning("x" * 1_000_000))()
 
         [record] = caplog.records
-        assert record.getMessage().startswith("xxx")
-        assert record.getMessage().endswith("…")
+        assert record.getMessage() == "x" * 1_000_000
 
 
 class TestFaults:

@@ -116,7 +116,7 @@ def test_more_than_the_kernel_takes_at_once_is_written_whole(monkeypatch):
     assert unpack(parcel.Parcel(file.getvalue())) == "x" * 5000
 
 
-def test_without_nameless_memory_anameless_file_serves(monkeypatch):
+def test_without_nameless_memory_a_nameless_file_serves(monkeypatch):
     def refused(name):
         raise OSError(38, "Function not implemented")
 

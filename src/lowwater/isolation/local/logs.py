@@ -8,7 +8,6 @@ from typing import Any
 from lowwater.isolation.local.channel import Channel
 
 KIND = "log"
-_LONGEST = 10_000
 
 
 class _ToCaller(QueueHandler):
@@ -19,11 +18,7 @@ class _ToCaller(QueueHandler):
         self._channel = channel
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        try:
-            self._channel.send(KIND, record.__dict__)
-        except OSError:  # longer than a message may be
-            text = f"{record.getMessage()[:_LONGEST]} …"
-            self._channel.send(KIND, {**record.__dict__, "msg": text, "message": text})
+        self._channel.send(KIND, record.__dict__)
 
 
 def send_logs(channel: Channel, levels: Mapping[str, int]) -> None:
