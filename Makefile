@@ -71,7 +71,7 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, then overhead beside memray, tracemalloc and scalene
+bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, fresh processes beside spawn, joblib and Ray, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: how often the verdict is right under noise"
@@ -80,6 +80,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, then overhead besi
 	@$(BENCH)/bin/python -P benchmarks/causes.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py
+	@echo "== bench: a fresh process for each trial"
+	@$(BENCH)/bin/python -P benchmarks/isolation.py
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 
@@ -145,7 +147,8 @@ $(TRIALS)/.ready: dist/.wheel constraints.txt | $(TRIALS)/bin/python
 	@touch $@
 
 $(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python
-	@echo "== set-up: $(BENCH) with TensorFlow, JAX, torch, memray and scalene"
-	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native]" scalene jax torch
+	@echo "== set-up: $(BENCH) with TensorFlow, JAX, torch, Ray, joblib, memray and scalene"
+	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native,ray]" \
+	    scalene jax torch joblib
 	@$(BENCH)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@
