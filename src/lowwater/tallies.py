@@ -6,7 +6,7 @@ A tally has a kind (below), a name, the user's line and one count per census.
 from typing import Final, NamedTuple
 
 # How often a `tf.function` was traced, over all live ones with the same definition.
-# name: the function; where: its definition, decorators included.
+# name: the function; where: its definition, decorators included; about: the argument that changes.
 TRACES: Final = "trace"
 # How many such `tf.function` objects were called for the first time so far, also those that are
 # gone: their graphs may not be. name and where as above.

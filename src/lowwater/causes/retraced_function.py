@@ -96,7 +96,8 @@ def _is_cache(holder: Holder) -> bool:
 def _by_definition(traced: Tally, evidence: Evidence) -> Account:
     """A function of the program: the line is where it is defined."""
     name, often = short_name(traced), _words.often(traced, evidence)
-    message = f"`{name}` is traced again {often}, and keeps a graph for each."
+    reason = f": its argument {traced.about}" if traced.about else ""
+    message = f"`{name}` is traced again {often}, and keeps a graph for each{reason}."
     return Account(message, where=traced.where, holder=name)
 
 

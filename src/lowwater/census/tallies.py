@@ -8,6 +8,7 @@ from typing import Any
 from lowwater import tallies
 from lowwater.census.describe import code_of, type_name
 from lowwater.census.growth_site import Sources
+from lowwater.census.traces import changing_argument
 from lowwater.model import Tally
 from lowwater.tallies import Row
 
@@ -26,6 +27,8 @@ class Tallies:
         """`sources` knows the files of the program."""
         self._sources = sources
         self._counts: list[Mapping[Row, int]] = []
+        # Of a row, what its latest census could say of it: no part of what is counted.
+        self._reasons: dict[Row, str] = {}
         self._recording: list[weakref.ref[Any]] = []
         self._earlier_tapes: list[weakref.ref[Any]] = []
 
@@ -54,7 +57,7 @@ class Tallies:
                 row.name,
                 tuple(counts.get(row, 0) for counts in self._counts),
                 row.where,
-                row.about,
+                row.about or self._reasons.get(row, ""),
             )
             for row in rows
         ]
@@ -72,8 +75,9 @@ class Tallies:
             return {}
         where = self._sources.decorated_at(code.co_filename, code.co_firstlineno)
         traces = function.experimental_get_tracing_count()
-        name = code.co_qualname
-        return {Row(tallies.TRACES, name, where): traces}
+        row = Row(tallies.TRACES, code.co_qualname, where)
+        self._reasons[row] = changing_argument(function) or self._reasons.get(row, "")
+        return {row: traces}
 
     def _of_tape(self, tape: Any) -> dict[Row, int]:  # noqa: ANN401
         """A tape that was recording already at the census before has recorded all since."""

@@ -37,6 +37,15 @@ def a_registry(mib=1.0):
     )
 
 
+def test_argument_that_changes_is_named():
+    change = "`progress` is a new Python number each time (1, 2, 3)"
+    traces = a_tally(tallies.TRACES, "train_step", each=8, where="train.py:14", about=change)
+
+    [finding] = find_causes(an_evidence(a_trace_cache(), traces))
+
+    assert finding.message.endswith(f"keeps a graph for each: its argument {change}.")
+
+
 def test_function_traced_every_epoch_is_found_with_its_native_side():
     traces = a_tally(tallies.TRACES, "train_step", each=8, where="train.py:14")
 
