@@ -37,26 +37,21 @@ class Table:
     advice: tuple[str, ...]
 
 
-_OURS = ("mend", "mend+collect", "del+release", "lifecycle")
-_ELSEWHERE = ("nothing", "del", "collect", "clear_session", RECIPE, "run_eagerly", *_OURS[2:])
-_SHORT = ("nothing", RECIPE, "lifecycle")
+# Each piece of advice alone, then combined, then what we offer.
+_ALL = (
+    *("nothing", "del", "collect", "clear_session", "reset_default_graph", "trim"),
+    *("del+collect", "del+clear_session", RECIPE, f"{RECIPE}+trim"),
+    *("run_eagerly", f"run_eagerly+{RECIPE}", "subprocess"),
+    *("mend", "mend+collect", f"mend+{RECIPE}", "del+release", "lifecycle"),
+)
+# What has nothing to do with TensorFlow's graphs.
+_ELSEWHERE = (
+    *("nothing", "del", "collect", "clear_session", "trim", RECIPE),
+    *("run_eagerly", "del+release", "lifecycle"),
+)
 TABLES = (
-    Table(
-        "dense",
-        TF,
-        (
-            *("nothing", "del", "collect", "clear_session", "del+collect", "del+clear_session"),
-            *(RECIPE, f"{RECIPE}+trim", "reset_default_graph", "trim"),
-            *("run_eagerly", f"run_eagerly+{RECIPE}", "subprocess"),
-            *("mend", "mend+collect", f"mend+{RECIPE}", "del+release", "lifecycle"),
-        ),
-    ),
-    Table("lstm", TF, ("nothing", "clear_session", "del+collect", RECIPE, "run_eagerly", *_OURS)),
-    Table("mobilenet", TF, ("nothing", RECIPE, "mend+collect", "lifecycle")),
-    Table("dense", "jax", _ELSEWHERE),
-    Table("lstm", "jax", _SHORT),
-    Table("dense", "torch", _ELSEWHERE),
-    Table("lstm", "torch", _SHORT),
+    *(Table(model, TF, _ALL) for model in MODELS),
+    *(Table(model, backend, _ELSEWHERE) for backend in ("jax", "torch") for model in MODELS),
     Table("session", TF, ("open", "close", "nothing")),
     Table("default_graph", TF, ("nothing", "collect", "clear_session", "reset_default_graph")),
     Table("tensor", TF, ("keep", "nothing")),
