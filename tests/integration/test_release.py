@@ -202,6 +202,31 @@ def test_variable_that_is_bound_outside_of_the_block_keeps_its_model(programs):
     assert "(1, 1)" in stdout
 
 
+def test_variable_that_is_read_after_the_loop_keeps_its_model(programs):
+    stdout = run(
+        programs,
+        SMALL
+        + """
+    for number in range(3):
+        with lowwater.lifecycle() as life:
+            model = fitted()
+            history = model.fit(x, y, verbose=0)
+            if number == 1:
+                best = model
+        print(number, len(life.receipt.emptied), [one.held_by for one in life.receipt.survivors])
+        print(len(history.history["loss"]))
+    print(best.predict(x[:1], verbose=0).shape)
+    """,
+    )
+
+    assert stdout.splitlines() == [
+        *("0 1 []", "1"),
+        *("1 0 ['`best` is read later, train.py:35']", "1"),
+        *("2 1 []", "1"),
+        "(1, 1)",
+    ]
+
+
 def test_kept_objects_live_on_and_others_are_emptied(programs):
     stdout = run(
         programs,
@@ -211,13 +236,15 @@ def test_kept_objects_live_on_and_others_are_emptied(programs):
         with lowwater.lifecycle("trial") as life:
             first, second = fitted(), fitted()
             life.keep(first)
+            other = weakref.ref(second)
         first.fit(x, y, verbose=0)
         try:
-            second.fit(x, y)
+            other().fit(x, y)
         except lowwater.errors.AlreadyReleased as error:
             print(error)
         print(life.receipt)
 
+    import weakref
     import lowwater.errors
     main()
     """,
@@ -273,11 +300,12 @@ def test_exception_passes_and_pins_nothing(programs):
         try:
             with lowwater.lifecycle("trial") as life:
                 model = fitted()
+                seen.append(weakref.ref(model))
                 train()
         except ValueError as error:
             caught = error
-        print(seen[0]() is None, caught, life.receipt.survivors)
-        print(type(model).__name__)
+        print(seen[1]() is None, caught, life.receipt.survivors)
+        print(type(seen[0]()).__name__)
 
     main()
     """,

@@ -60,9 +60,9 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
     Models, layers, optimizers, variables and traced functions that were made inside and are
     held by nothing but the block's own variables are emptied: to use one afterwards is an
     error that names this place. `life.keep(model)` lets one live on. What the program holds
-    elsewhere, in a list or in a variable that was bound before the block, stays as it is, and
-    the receipt names the holder. An exception passes through; the finished frames of its
-    traceback let go of their variables.
+    elsewhere, in a list, in a variable that was bound before the block or in one that it reads
+    after it, stays as it is, and the receipt names the holder. An exception passes through; the
+    finished frames of its traceback let go of their variables.
 
     It decorates functions too: what such a function returns lives on.
     """

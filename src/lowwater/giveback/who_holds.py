@@ -4,7 +4,7 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -37,18 +37,21 @@ class _Root:
 
 
 def survivors(
-    watched: Iterable[Watched], block: Mapping[str, Any] | None = None, most: int = 10
+    watched: Iterable[Watched],
+    block: Mapping[str, Any] | None = None,
+    spared: Mapping[tuple[str, int], str] | None = None,
+    most: int = 10,
 ) -> tuple[Survivor, ...]:
     """Each that lives, with its holder; the program's own variables are looked at first.
 
     The variables of the `block` that has ended are looked at last: had nobody else held the
-    object, it would have been emptied.
+    object, it would have been emptied. Those that it has `spared` are told with the reason.
     """
     waiting = {one.identity: one for one in watched if one.is_alive}
     if not waiting:
         return ()
     found: dict[int, Survivor] = {}
-    roots = [*_roots()]
+    roots = [_with_reason(root, spared or {}) for root in _roots()]
     of_block = {(name, id(value)) for name, value in (block or {}).items()}
     others = [root for root in roots if (root.name, id(root.value)) not in of_block]
     for some in (others, roots) if of_block else (roots,):
@@ -123,6 +126,11 @@ def _unnamed(one: Watched) -> Survivor:
     }
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
+
+
+def _with_reason(root: _Root, spared: Mapping[tuple[str, int], str]) -> _Root:
+    why = spared.get((root.name, id(root.value)))
+    return replace(root, held_by=f"`{root.name}` is {why}") if why else root
 
 
 def _roots() -> Iterator[_Root]:
