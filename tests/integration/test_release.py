@@ -177,7 +177,8 @@ def test_holder_is_named_by_its_path(programs):
     )
 
     assert "`study` is still a local of `trial()`" in stdout
-    assert "(.models → [*])" in stdout
+    assert "├─ .models: list, 1 item\n" in stdout
+    assert "╰→ [*]: `sequential` (Sequential)\n" in stdout
 
 
 def test_variable_that_is_bound_outside_of_the_block_keeps_its_model(programs):

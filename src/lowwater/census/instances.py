@@ -27,6 +27,22 @@ def objects_of(types: Container[int]) -> list[Any]:
     return [*{id(thing): thing for thing in found}.values()]
 
 
+def kinds_that_refer_to(thing: Any) -> list[type]:  # noqa: ANN401
+    """The types of all objects that refer to this one, apart from what looks here.
+
+    Found and let go within one call of C, for the reason below.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        referrers = chain.from_iterable(map(gc.get_referrers, repeat(thing, 1)))
+        found = list(map(type, referrers))
+    finally:
+        if was_on:
+            gc.enable()
+    return [kind for kind in found if kind is not repeat]
+
+
 def _objects_of_age(age: int, types: Container[int]) -> list[Any]:
     """Those of one generation, found within one call of C, in which no other thread can run.
 
