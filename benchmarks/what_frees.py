@@ -32,7 +32,7 @@ TIME_LIMIT_S = 300
 
 def planned() -> Iterator[tuple[str, str, str]]:
     """Program, backend and advice of every cell."""
-    for table in PAGE["TABLES"]:
+    for table in PAGE["PLAN"]["TABLES"]:
         for advice in table.advice:
             yield table.program, table.backend, advice
 
