@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from lowwater.census.roots import frames_now
 from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
+from lowwater.mend._owners import EXPORTED
 
 _OPS = "tensorflow.python.framework.ops"
 _NAME = re.compile(r"CustomGradient-\d+")
@@ -71,11 +72,15 @@ class Table(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The custom gradients in it; a mended or a lent one is not the registry's."""
+        """The custom gradients in it; a mended or a lent one is not the registry's.
+
+        Nor are those of graphs that were exported while mended: they may be imported again.
+        """
         return [
             name
             for name, entry in [*self.entries.items()]
             if _NAME.fullmatch(name)
+            and name not in EXPORTED
             and type(entry) is dict
             and type(entry.get(_TYPE)) is FunctionType
         ]

@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 
+from lowwater.giveback import gradients
 from lowwater.mend._owners import LooseEntry, Owners
 
 NAME = "CustomGradient-7"
@@ -175,6 +176,20 @@ def test_graph_that_goes_into_a_log_is_not_kept_for_it(entries):
     owners, graph = Owners(entries, writers=[write_log.__code__]), Graph()
     owners.created(graph, Operation(NAME))
     write_log()
+    del graph
+    gc.collect()
+
+    assert NAME not in entries
+
+
+def test_graph_that_a_release_looks_at_is_not_kept_for_it(owners, entries):
+    def export():
+        owners.exported(a_graph_def(NAME.encode()))
+
+    graph, space = Graph(), {"__name__": gradients.__name__, "export": export}
+    exec("def look(): export()", space)
+    owners.created(graph, Operation(NAME))
+    space["look"]()
     del graph
     gc.collect()
 
