@@ -400,6 +400,38 @@ def check_hollow(stdout):
     assert lines[-1] == "others work"
 
 
+def test_blocks_of_tasks_leave_each_other_alone(programs):
+    stdout = run(
+        programs,
+        SMALL
+        + """
+    import asyncio
+    receipts = {}
+
+    async def trial(number, mine, other):
+        with lowwater.lifecycle(f"{number}") as life:
+            model = build()
+            mine.set()
+            await other.wait()
+            model.fit(x, y, verbose=0)
+            # Once more, for the first to begin shall be the first to end.
+            await asyncio.sleep(0)
+            model.evaluate(x, y, verbose=0)
+        receipts[number] = life.receipt
+
+    async def main():
+        events = asyncio.Event(), asyncio.Event()
+        await asyncio.gather(trial(0, *events), trial(1, *events[::-1]))
+
+    asyncio.run(main())
+    print([*receipts], [len(receipt.emptied) for receipt in receipts.values()],
+          [receipt.survivors for receipt in receipts.values()])
+    """,
+    )
+
+    assert stdout.strip() in ("[0, 1] [1, 1] [(), ()]", "[1, 0] [1, 1] [(), ()]")
+
+
 def test_hollow_model_is_empty_and_says_so(programs):
     check_hollow(run(programs, SMALL + HOLLOW))
 

@@ -44,6 +44,10 @@ class Block:
             sites = _bound_at_first.setdefault(frame.f_code, {})
             sites.setdefault(self._begin, frozenset(_names_from_before(frame)))
 
+    def is_in(self, frames: Collection[int]) -> bool:
+        """Whether its frame is among these."""
+        return self._frame_id in frames
+
     def variables(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The block's own variables at its end, and which of them inner functions share.
 
