@@ -20,7 +20,7 @@ _OF_MODULE = ("_NAME", "_GLOBAL")
 # name aside, and back at its end.
 _ASIDE = "LOAD_FAST_AND_CLEAR"
 # Who calls one of these may read any variable, by a name that stands nowhere.
-_READS_ALL = frozenset(("exec", "eval", "locals", "globals", "vars", "breakpoint"))
+READS_ALL = frozenset(("exec", "eval", "locals", "globals", "vars", "breakpoint"))
 _ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
 
 
@@ -171,7 +171,7 @@ def _is_of(instruction: dis.Instruction, parts: tuple[str, ...]) -> bool:
 
 def _reads_all(instruction: dis.Instruction) -> bool:
     is_load = instruction.opname.startswith(_LOAD) and _is_of(instruction, _OF_MODULE)
-    return is_load and instruction.argval in _READS_ALL
+    return is_load and instruction.argval in READS_ALL
 
 
 def _span(instruction: dis.Instruction) -> tuple[int, ...] | None:

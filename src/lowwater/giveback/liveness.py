@@ -12,6 +12,7 @@ from typing import Any
 
 from lowwater.census.roots import namespace
 from lowwater.giveback.code_flow import CodeFlow, is_function
+from lowwater.giveback.notebook_cell import read_in_rest_of_cell
 
 
 def read_later(frame: FrameType, names: Collection[str]) -> dict[str, str]:
@@ -43,7 +44,7 @@ def _read_by_others(frame: FrameType, names: Collection[str]) -> dict[str, str]:
         return dict.fromkeys(names, "kept as an attribute of a class, or in a dictionary")
     if told := _imported_as(space):
         return dict.fromkeys(names, f"a name of module `{told}`, which others may import")
-    found: dict[str, str] = {}
+    found = read_in_rest_of_cell(frame.f_code, names)
     for code in (*_nested(frame.f_code), *_functions_of(space)):
         if code is not frame.f_code:
             found = CodeFlow(code).reads_of_module(names) | found
