@@ -1,7 +1,6 @@
 """Who owns which gradient: the graphs whose operations bear its name."""
 
 import contextlib
-import gc
 import re
 import sys
 import threading
@@ -11,7 +10,7 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
-from lowwater.census.instances import instances_of
+from lowwater.census.instances import instances_of, is_complete
 
 # The kind of operation that `tf.custom_gradient` puts into a graph, and its attribute.
 CARRIER = "IdentityN"
@@ -168,7 +167,7 @@ class Owners:
 
 def _all_of(kind: type) -> list[Any]:
     """All living objects of this kind, or an error where some may be missed."""
-    if gc.get_freeze_count():
+    if not is_complete():
         msg = "the collector does not list frozen objects"
         raise LookupError(msg)
     return instances_of(kind)
