@@ -71,7 +71,7 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, fresh processes beside spawn, joblib and Ray, overhead
+bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, twenty models, fresh processes, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: how often the verdict is right under noise"
@@ -80,6 +80,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, fresh processes be
 	@$(BENCH)/bin/python -P benchmarks/causes.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py
+	@echo "== bench: twenty models, one after the other"
+	@$(BENCH)/bin/python -P benchmarks/rounds.py
 	@echo "== bench: a fresh process for each trial"
 	@$(BENCH)/bin/python -P benchmarks/isolation.py
 	@echo "== bench: overhead"

@@ -14,16 +14,12 @@ import json
 import os
 import platform
 import runpy
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-LOOP = HERE / "programs" / "give_back_loop.py"
+READINGS = runpy.run_path(str(HERE / "clean_process.py"))["readings"]
 PAGE = runpy.run_path(str(HERE / "what_frees_page.py"))
 RESULTS = HERE / "results" / "what_frees.json"
 DISTRIBUTIONS = "tensorflow tensorflow-cpu keras jax torch numpy psutil".split()
@@ -36,7 +32,7 @@ TIME_LIMIT_S = 300
 
 def planned() -> Iterator[tuple[str, str, str]]:
     """Program, backend and advice of every cell."""
-    for table in PAGE["TABLES"]:
+    for table in PAGE["PLAN"]["TABLES"]:
         for advice in table.advice:
             yield table.program, table.backend, advice
 
@@ -44,37 +40,10 @@ def planned() -> Iterator[tuple[str, str, str]]:
 def measure(program: str, backend: str, advice: str, rounds: int | None) -> dict[str, Any]:
     """One cell: the readings of a clean process, or the reason why there are none."""
     cell: dict[str, Any] = {"program": program, "backend": backend, "advice": advice}
-    if find_spec(backend) is None:
-        return cell | {"not_measured": f"{backend} is not installed"}
     count = rounds or (ROUNDS_APART if advice == "subprocess" else ROUNDS.get(program, 6))
     warm_up = 1 if advice == "subprocess" or program in ROUNDS else 2
-    command = [sys.executable, "-P", str(LOOP), program, advice]
-    command += ["--rounds", str(count), "--warm-up", str(warm_up)]
-    started = time.monotonic()
-    try:
-        done = subprocess.run(
-            command,
-            env=_environment(backend),
-            capture_output=True,
-            text=True,
-            timeout=TIME_LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return cell | {"not_measured": f"not finished after {TIME_LIMIT_S} s"}
-    print(f"{program} {backend} {advice}: {time.monotonic() - started:.0f} s", file=sys.stderr)
-    told = done.stdout.rpartition("LEVELS=")[2]
-    if done.returncode or not told:
-        why = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        return cell | {"not_measured": why[:200]}
-    return cell | json.loads(told)
-
-
-def _environment(backend: str) -> Mapping[str, str]:
-    # With oneDNN, large tensors come from a pool whose size can only be estimated.
-    exact = {"TF_ENABLE_ONEDNN_OPTS": "0"}
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": backend}
-    return os.environ | exact | quiet | {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+    place = (program, backend, advice)
+    return cell | READINGS(place, rounds=count, warm_up=warm_up, limit_s=TIME_LIMIT_S)
 
 
 def surroundings() -> dict[str, Any]:

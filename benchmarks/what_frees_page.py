@@ -3,184 +3,25 @@
 Sentences that judge are chosen by thresholds, so that they follow from the table beside them.
 """
 
+import runpy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "what-really-frees-memory.md"
-TEMPLATE = Path(__file__).resolve().with_name("what_frees_template.md")
-TF = "tensorflow"
+HERE = Path(__file__).resolve().parent
+TARGET = HERE.parent / "docs" / "what-really-frees-memory.md"
+TEMPLATE = HERE / "what_frees_template.md"
+# `python -P` finds no module beside the program.
+PLAN = runpy.run_path(str(HERE / "what_frees_plan.py"))
+ROWS = runpy.run_path(str(HERE / "what_frees_rows.py"))
+Table, TABLES, TF, RECIPE = (PLAN[name] for name in ("Table", "TABLES", "TF", "RECIPE"))
+MODELS, NAMES, SMALL, label = (PLAN[name] for name in ("MODELS", "NAMES", "SMALL", "label"))
+NOT_MEASURED, FLAT_BYTES = ROWS["NOT_MEASURED"], ROWS["FLAT_BYTES"]
+USELESS, USEFUL = ROWS["USELESS"], ROWS["USEFUL"]
+Row, row_of, share, judged = (ROWS[name] for name in ("Row", "row_of", "share", "judged"))
+megabytes, counted, percent = (ROWS[name] for name in ("megabytes", "counted", "percent"))
 _FIRST = ("dense", TF)
-RECIPE = "del+collect+clear_session+collect"
-NAMES = {TF: "TensorFlow", "jax": "JAX", "torch": "torch"}
-MODELS = {
-    "dense": "three Dense layers",
-    "lstm": "an LSTM",
-    "mobilenet": "MobileNetV2 (32x32 images)",
-}
-NOT_MEASURED = "not measured"
-# What is taken once and not again leaves up to this per round, spread over six rounds.
-FLAT_BYTES = 200_000
-# Parts of what stays without any advice: more than the first does not help, less than the
-# second helps.
-USELESS, USEFUL = 0.6, 0.15
-
-
-@dataclass(frozen=True)
-class Table:
-    """One loop on one backend, and the advice that is tried on it."""
-
-    program: str
-    backend: str
-    advice: tuple[str, ...]
-
-
-_OURS = ("mend", "mend+collect", "del+release", "lifecycle")
-_ELSEWHERE = ("nothing", "del", "collect", "clear_session", RECIPE, "run_eagerly", *_OURS[2:])
-_SHORT = ("nothing", RECIPE, "lifecycle")
-TABLES = (
-    Table(
-        "dense",
-        TF,
-        (
-            *("nothing", "del", "collect", "clear_session", "del+collect", "del+clear_session"),
-            *(RECIPE, f"{RECIPE}+trim", "reset_default_graph", "trim"),
-            *("run_eagerly", f"run_eagerly+{RECIPE}", "subprocess"),
-            *("mend", "mend+collect", f"mend+{RECIPE}", "del+release", "lifecycle"),
-        ),
-    ),
-    Table("lstm", TF, ("nothing", "clear_session", "del+collect", RECIPE, "run_eagerly", *_OURS)),
-    Table("mobilenet", TF, ("nothing", RECIPE, "mend+collect", "lifecycle")),
-    Table("dense", "jax", _ELSEWHERE),
-    Table("lstm", "jax", _SHORT),
-    Table("dense", "torch", _ELSEWHERE),
-    Table("lstm", "torch", _SHORT),
-    Table("session", TF, ("open", "close", "nothing")),
-    Table("default_graph", TF, ("nothing", "collect", "clear_session", "reset_default_graph")),
-    Table("tensor", TF, ("keep", "nothing")),
-    Table("callback", TF, ("keep", "nothing")),
-)
-
-STEPS = {
-    "nothing": "nothing",
-    "del": "`del model`",
-    "collect": "`gc.collect()`",
-    "clear_session": "`clear_session()`",
-    "reset_default_graph": "`reset_default_graph()`",
-    "trim": "`malloc_trim`",
-    "run_eagerly": "`run_eagerly=True`",
-    "subprocess": "a process for each training",
-    "mend": "`lowwater.mend()` once",
-    "release": "`lowwater.release()`",
-    "lifecycle": "`with lowwater.lifecycle(…)`",
-}
-SMALL = {
-    ("session", "open"): "v1 session, a variable of 2 MB: left open, and kept",
-    ("session", "close"): "the same, closed, and kept",
-    ("session", "nothing"): "the same, dropped without closing",
-    ("default_graph", "nothing"): "v1 variable and session, in the default graph: nothing",
-    ("default_graph", "collect"): "the same, `gc.collect()`",
-    ("default_graph", "clear_session"): "the same, `clear_session()`",
-    ("default_graph", "reset_default_graph"): "the same, `reset_default_graph()`",
-    ("tensor", "keep"): "a tensor of 4.2 MB: kept in a list",
-    ("tensor", "nothing"): "the same, `del tensor`",
-    ("callback", "keep"): "a callback that keeps 1 MB of predictions per epoch",
-    ("callback", "nothing"): "the same, which keeps their mean",
-}
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one advice leaves, per round; None where it could not be read."""
-
-    advice: str
-    as_is_bytes: float | None = None
-    collected_bytes: float | None = None
-    resident_bytes: float | None = None
-    functions: float | None = None
-    gradients: float | None = None
-    why_not: str | None = None
-
-
-def slope(values: Sequence[float]) -> float:
-    """Growth per round: the straight line through all rounds with the least squares."""
-    middle = (len(values) - 1) / 2
-    weights = [position - middle for position in range(len(values))]
-    spread = sum(weight * weight for weight in weights)
-    return sum(map(float.__mul__, weights, map(float, values))) / spread if spread else 0.0
-
-
-def row_of(cell: Mapping[str, Any]) -> Row:
-    """The numbers of one process."""
-    if "not_measured" in cell:
-        return Row(cell["advice"], why_not=cell["not_measured"])
-    return Row(
-        cell["advice"],
-        _slope_of(cell, "in_use_bytes"),
-        _between(cell, "in_use_bytes"),
-        _slope_of(cell, "resident_bytes"),
-        _between(cell, "functions"),
-        _between(cell, "gradients"),
-    )
-
-
-def _slope_of(cell: Mapping[str, Any], name: str) -> float | None:
-    values = [one[name] for one in cell["rounds"]]
-    return None if None in values else slope(values)
-
-
-def _between(cell: Mapping[str, Any], name: str) -> float | None:
-    before, after = cell["before"][name], cell["after"][name]
-    return None if None in (before, after) else (after - before) / len(cell["rounds"])
-
-
-def label(advice: str) -> str:
-    """`del+collect` -> "`del model` + `gc.collect()`"; the recipe has a name."""
-    if advice == RECIPE:
-        return "the full recipe"
-    parts = advice.replace(RECIPE, "recipe").split("+")
-    return " + ".join(STEPS.get(part, "the full recipe") for part in parts)
-
-
-def megabytes(count: float | None) -> str:
-    """`4610000` -> `+4.61`; a number that is not there says so."""
-    if count is None:
-        return NOT_MEASURED
-    told = f"{count / 1e6:+.{0 if abs(count) >= 100e6 else 2}f}"  # noqa: PLR2004 - 143, not 143.21
-    return "0.00" if told in ("+0.00", "-0.00") else told
-
-
-def counted(count: float | None) -> str:
-    """Entries per round."""
-    return NOT_MEASURED if count is None else f"{count:+.0f}".replace("+0", "0").replace("-0", "0")
-
-
-def share(row: Row, nothing: Row) -> float | None:
-    """Which part stays of what stays if nothing is done; None if hardly anything does."""
-    if row.collected_bytes is None or nothing.collected_bytes is None:
-        return None
-    if nothing.collected_bytes < FLAT_BYTES:
-        return None
-    return max(0.0, row.collected_bytes / nothing.collected_bytes)
-
-
-def percent(part: float | None) -> str:
-    """`0.88` -> `88 %`."""
-    return "" if part is None else f"{part:.0%}".replace("%", " %")
-
-
-def judged(row: Row, nothing: Row) -> str:
-    """`helps`, `in part` or `does not help`; `nothing to free` where all is flat."""
-    part = share(row, nothing)
-    if row.collected_bytes is None:
-        return NOT_MEASURED
-    if part is None:
-        return "nothing to free"
-    if part > USELESS:
-        return "does not help"
-    return "helps" if part < USEFUL or row.collected_bytes < FLAT_BYTES else "in part"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

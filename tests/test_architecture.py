@@ -14,7 +14,9 @@ import pytest
 # Layer -> the modules and packages of `lowwater` that live in it, lowest first.
 # A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
 LAYERS = {
-    "words": {"model", "protocols", "units", "errors", "gauges", "assignment", "tallies"},
+    "words": {
+        "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
+    },
     "observe": {
         "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
         "native_trace", "observer", "probes", "recording", "suspicion",

@@ -177,7 +177,8 @@ def test_holder_is_named_by_its_path(programs):
     )
 
     assert "`study` is still a local of `trial()`" in stdout
-    assert "(.models → [*])" in stdout
+    assert "├─ .models: list, 1 item\n" in stdout
+    assert "╰→ [*]: `sequential` (Sequential)\n" in stdout
 
 
 def test_variable_that_is_bound_outside_of_the_block_keeps_its_model(programs):
@@ -202,6 +203,31 @@ def test_variable_that_is_bound_outside_of_the_block_keeps_its_model(programs):
     assert "(1, 1)" in stdout
 
 
+def test_variable_that_is_read_after_the_loop_keeps_its_model(programs):
+    stdout = run(
+        programs,
+        SMALL
+        + """
+    for number in range(3):
+        with lowwater.lifecycle() as life:
+            model = fitted()
+            history = model.fit(x, y, verbose=0)
+            if number == 1:
+                best = model
+        print(number, len(life.receipt.emptied), [one.held_by for one in life.receipt.survivors])
+        print(len(history.history["loss"]))
+    print(best.predict(x[:1], verbose=0).shape)
+    """,
+    )
+
+    assert stdout.splitlines() == [
+        *("0 1 []", "1"),
+        *("1 0 ['`best` is read later, train.py:35']", "1"),
+        *("2 1 []", "1"),
+        "(1, 1)",
+    ]
+
+
 def test_kept_objects_live_on_and_others_are_emptied(programs):
     stdout = run(
         programs,
@@ -211,13 +237,15 @@ def test_kept_objects_live_on_and_others_are_emptied(programs):
         with lowwater.lifecycle("trial") as life:
             first, second = fitted(), fitted()
             life.keep(first)
+            other = weakref.ref(second)
         first.fit(x, y, verbose=0)
         try:
-            second.fit(x, y)
+            other().fit(x, y)
         except lowwater.errors.AlreadyReleased as error:
             print(error)
         print(life.receipt)
 
+    import weakref
     import lowwater.errors
     main()
     """,
@@ -273,11 +301,12 @@ def test_exception_passes_and_pins_nothing(programs):
         try:
             with lowwater.lifecycle("trial") as life:
                 model = fitted()
+                seen.append(weakref.ref(model))
                 train()
         except ValueError as error:
             caught = error
-        print(seen[0]() is None, caught, life.receipt.survivors)
-        print(type(model).__name__)
+        print(seen[1]() is None, caught, life.receipt.survivors)
+        print(type(seen[0]()).__name__)
 
     main()
     """,
@@ -369,6 +398,38 @@ def check_hollow(stdout):
     assert sum(line.startswith("nothing to do: ") for line in lines) == 2
     assert "you still refer to it" in stdout
     assert lines[-1] == "others work"
+
+
+def test_blocks_of_tasks_leave_each_other_alone(programs):
+    stdout = run(
+        programs,
+        SMALL
+        + """
+    import asyncio
+    receipts = {}
+
+    async def trial(number, mine, other):
+        with lowwater.lifecycle(f"{number}") as life:
+            model = build()
+            mine.set()
+            await other.wait()
+            model.fit(x, y, verbose=0)
+            # Once more, for the first to begin shall be the first to end.
+            await asyncio.sleep(0)
+            model.evaluate(x, y, verbose=0)
+        receipts[number] = life.receipt
+
+    async def main():
+        events = asyncio.Event(), asyncio.Event()
+        await asyncio.gather(trial(0, *events), trial(1, *events[::-1]))
+
+    asyncio.run(main())
+    print([*receipts], [len(receipt.emptied) for receipt in receipts.values()],
+          [receipt.survivors for receipt in receipts.values()])
+    """,
+    )
+
+    assert stdout.strip() in ("[0, 1] [1, 1] [(), ()]", "[1, 0] [1, 1] [(), ()]")
 
 
 def test_hollow_model_is_empty_and_says_so(programs):

@@ -181,3 +181,57 @@ def test_copied_graphs_keep_their_gradients_and_dead_ones_do_not(programs):
     done = programs.plain("inlined.py")
 
     assert done.stdout.splitlines() == ["[7.0, 7.0, 7.0, 7.0]", "0"], done.stderr
+
+
+EXPORTED = """\
+    import gc, sys
+    import tensorflow as tf, lowwater
+
+    if sys.argv[1] == "mended":
+        lowwater.mend()
+
+    @tf.custom_gradient
+    def odd(x):
+        return x * 2.0, lambda upstream: upstream * 7.0
+
+    def exported():
+        inner = tf.function(odd).get_concrete_function(tf.TensorSpec((), tf.float32))
+        names = inner.inputs[0].op.name, inner.outputs[0].name
+        return inner.graph.as_graph_def(), *names
+
+    definition, source, target = exported()
+    gc.collect()
+    lowwater.release()
+    again = tf.compat.v1.wrap_function(
+        lambda x: tf.import_graph_def(definition, {source: x}, [target])[0],
+        [tf.TensorSpec((), tf.float32)],
+    )
+    point = tf.constant(3.0)
+    print(float(again(point)))
+    try:
+        with tf.GradientTape() as tape:
+            tape.watch(point)
+            value = again(point)
+        print(float(tape.gradient(value, point)))
+    except LookupError as error:
+        print(error)
+"""
+
+
+def test_graph_that_is_exported_while_mended_can_come_back_after_a_release(programs):
+    programs.write("exported.py", EXPORTED)
+
+    done = programs.plain("exported.py", "mended")
+
+    assert done.stdout.splitlines() == ["6.0", "7.0"], done.stderr
+
+
+def test_gradient_of_a_graph_that_only_its_definition_remembers_is_an_error(programs):
+    """A limit: without `mend()` nobody sees the export. It computes, and no gradient is wrong."""
+    programs.write("exported.py", EXPORTED)
+
+    done = programs.plain("exported.py", "plain")
+
+    [value, error] = done.stdout.splitlines()
+    assert value == "6.0"
+    assert error.startswith("No gradient defined for operation")

@@ -6,9 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from lowwater.giveback import _receipt_text as text
+from lowwater.trace_lines import as_text
 
 if TYPE_CHECKING:
-    from lowwater.giveback.receipt import Receipt, StepDone
+    from collections.abc import Iterable
+
+    from lowwater.giveback.receipt import Receipt, StepDone, Survivor
 
 _ROW = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align:left'>{}</td></tr>"
 
@@ -16,15 +19,27 @@ _ROW = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align
 def render(receipt: Receipt) -> str:
     """The facts of the text, every word of the program escaped."""
     rows = "".join(_row(step) for step in receipt.steps)
-    held = [text.told_survivor(survivor) for survivor in receipt.survivors] or ["nothing"]
     told = [f"emptied: {what}" for what in receipt.emptied]
-    told += [f"still held: {one}" for one in held]
-    told += [
+    told += [] if receipt.survivors else ["still held: nothing"]
+    rest = [
         f"only the end of the process returns: {text.told_reserve(one)}" for one in receipt.reserves
     ]
-    told += receipt.notes
-    lines = "".join(f"<div>{escape(line)}</div>" for line in told)
+    lines = _lines(told) + "".join(map(_survivor, receipt.survivors))
+    lines += _lines([*rest, *receipt.notes])
     return f"<div><b>{escape(text.headline(receipt))}</b><table>{rows}</table>{lines}</div>"
+
+
+def _lines(told: Iterable[str]) -> str:
+    return "".join(f"<div>{escape(line)}</div>" for line in told)
+
+
+def _survivor(survivor: Survivor) -> str:
+    """Who holds it; the drawn way to it can be folded away."""
+    head = escape(f"still held: {text.told_survivor(survivor)}")
+    if not survivor.trace:
+        return f"<div>{head}</div>"
+    drawn = escape("\n".join(as_text(survivor.trace)))
+    return f"<details open><summary>{head}</summary><pre>{drawn}</pre></details>"
 
 
 def _row(step: StepDone) -> str:

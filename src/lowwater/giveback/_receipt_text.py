@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lowwater.trace_lines import as_text
 from lowwater.units import format_bytes
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def told_reserve(reserve: Reserve) -> str:
 
 def told_survivor(survivor: Survivor) -> str:
     """What lives on, and who holds it."""
-    way = f" ({' → '.join(survivor.trace)})" if survivor.trace else ""
-    return f"{survivor.what}: {survivor.held_by}{way}"
+    return f"{survivor.what}: {survivor.held_by}"
 
 
 def headline(receipt: Receipt) -> str:
@@ -71,6 +71,7 @@ def _lines(receipt: Receipt) -> Iterator[str]:
         yield "still held: nothing"
     for survivor in receipt.survivors:
         yield f"still held: {told_survivor(survivor)}"
+        yield from (f"  {line}" for line in as_text(survivor.trace))
     for reserve in receipt.reserves:
         yield f"only the end of the process returns: {told_reserve(reserve)}"
     yield from (f"note: {note}" for note in receipt.notes)

@@ -1,17 +1,20 @@
-"""The variables of a `with` block: those that its own statements bind, and none before it."""
+"""The variables of a `with` block: bound by its own statements, and not read after it."""
 
 import contextlib
 import dis
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
 from lowwater.census.roots import variables_of
 from lowwater.giveback.hollow import is_shell
+from lowwater.giveback.liveness import read_later, reads_attribute
+from lowwater.giveback.living import loaded
 from lowwater.giveback.place import calling_frame, line_of
 
 _HAS_FAST_LOCALS = 0x1
+_WITH_HISTORY = ("keras.callbacks", "tf_keras.callbacks")
 # Which names a module or a notebook had when a block of its code was first entered.
 _bound_at_first: weakref.WeakKeyDictionary[CodeType, dict[int, frozenset[str]]] = (
     weakref.WeakKeyDictionary()
@@ -34,26 +37,57 @@ class Block:
         self._begin = frame.f_lasti if frame else -1
         self._frame_id = id(frame)
         self.where = line_of(frame) if frame else "an unknown line"
+        # What the block has bound and the program may read after it, and where.
+        self.read_later: dict[str, str] = {}
+        self._asked_at: tuple[int, set[str]] | None = None
         if frame is not None and not _is_function(frame):
             sites = _bound_at_first.setdefault(frame.f_code, {})
             sites.setdefault(self._begin, frozenset(_names_from_before(frame)))
 
+    def is_in(self, frames: Collection[int]) -> bool:
+        """Whether its frame is among these."""
+        return self._frame_id in frames
+
     def variables(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The block's own variables at its end, and which of them inner functions share."""
+        """The block's own variables at its end, and which of them inner functions share.
+
+        What the program reads after the block is not its own.
+        """
         frame = calling_frame()
         if frame is None or id(frame) != self._frame_id or frame.f_code is not self._code:
             return {}, ()
-        names = self._names(frame)
+        names = self._own(frame)
         bound = {name: value for name, value in _variables(frame).items() if name in names}
         for value in bound.values():
             _leave_behind(value)
         return bound, frame.f_code.co_cellvars
+
+    def reasons(self) -> dict[tuple[str, int], str]:
+        """Why variables were spared, by name and identity: `read later, train.py:40`."""
+        frame = calling_frame()
+        variables = _variables(frame) if frame is not None and self.read_later else {}
+        return {
+            (name, id(variables[name])): why
+            for name, why in self.read_later.items()
+            if name in variables
+        }
 
     def end(self) -> None:
         """Note where the block has ended as it should: at its last line, not by an exception."""
         frame = calling_frame()
         if frame is not None and frame.f_code is self._code:
             _ended.setdefault(frame.f_code, {})[self._begin] = frame.f_lasti
+
+    def _own(self, frame: FrameType) -> set[str]:
+        """The names that end with the block: what is read after it lives on."""
+        if self._asked_at is None or self._asked_at[0] != frame.f_lasti:
+            names = self._names(frame)
+            later = read_later(frame, names)
+            for name in _histories(frame, later):
+                del later[name]
+            self.read_later = later
+            self._asked_at = (frame.f_lasti, names - self.read_later.keys())
+        return self._asked_at[1]
 
     def _names(self, frame: FrameType) -> set[str]:
         """What is bound inside the block and not before it: `best = None` above it is."""
@@ -75,6 +109,17 @@ def _is_in_a_block(instruction: dis.Instruction, code: CodeType) -> bool:
     """Whether an earlier block binds the name: two blocks may call their models the same."""
     ended = _ended.get(code, {})
     return any(begin < instruction.offset < end for begin, end in ended.items())
+
+
+def _histories(frame: FrameType, names: Collection[str]) -> list[str]:
+    """Those that hold what `fit` returns, if the program asks nothing for its `model`.
+
+    A `History` refers to the model, and is read for its numbers, which are not emptied.
+    """
+    kinds = {id(loaded(module, "History")) for module in _WITH_HISTORY} - {id(None)}
+    variables = _variables(frame) if kinds else {}
+    found = [name for name in names if id(type(variables.get(name))) in kinds]
+    return [] if found and reads_attribute(frame, "model") else found
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:

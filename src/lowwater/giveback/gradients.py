@@ -19,8 +19,10 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from lowwater.census.instances import is_complete
 from lowwater.census.roots import frames_now
 from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
+from lowwater.mend._owners import EXPORTED
 
 _OPS = "tensorflow.python.framework.ops"
 _NAME = re.compile(r"CustomGradient-\d+")
@@ -28,8 +30,6 @@ _NAME_IN_BYTES = re.compile(rb"CustomGradient-\d+")
 _OWNED = "_lowwater_lent_gradients"
 # The keys of an entry, as TensorFlow's `Registry` writes them.
 _TYPE, _LOCATION = "type", "location"
-# Python freezes a few objects itself when it starts; a program that does freezes many.
-_FEW_FROZEN = 1000
 # Between our search and the collection no operation may find its way into another graph.
 _COPYING = (
     "tensorflow.python.framework.func_graph",
@@ -71,11 +71,15 @@ class Table(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The custom gradients in it; a mended or a lent one is not the registry's."""
+        """The custom gradients in it; a mended or a lent one is not the registry's.
+
+        Nor are those of graphs that were exported while mended: they may be imported again.
+        """
         return [
             name
             for name, entry in [*self.entries.items()]
             if _NAME.fullmatch(name)
+            and name not in EXPORTED
             and type(entry) is dict
             and type(entry.get(_TYPE)) is FunctionType
         ]
@@ -89,7 +93,7 @@ def table() -> Table:
     # Not a subclass: another tool, or `mend()`, may keep the gradients in a way of its own.
     if type(entries) is not dict or not _looks_as_expected(entries):
         return Table({}, "this release of TensorFlow keeps its gradients in a way not known to us")
-    if gc.get_freeze_count() > _FEW_FROZEN:
+    if not is_complete():
         return Table({}, "gc.freeze() hides the graphs that may need their gradients")
     return Table(entries)
 

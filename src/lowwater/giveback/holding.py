@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CellType, CodeType, FrameType, ModuleType
 from typing import Any
 
+from lowwater.census.instances import objects_of
 from lowwater.census.roots import namespace
 
 # More objects than a large model has once its compiled functions are gone.
@@ -85,9 +86,10 @@ def _parts(thing: Any, spaces: set[int]) -> Iterator[Any]:  # noqa: ANN401
 
 def _cells_with(variables: Mapping[str, Any], cells: Collection[str]) -> list[CellType]:
     """The cells that hold the values which a frame shares with inner functions."""
-    shared = [value for name, value in variables.items() if name in cells and gc.is_tracked(value)]
-    holders = gc.get_referrers(*shared) if shared else []
-    return [holder for holder in holders if type(holder) is CellType]
+    shared = {id(value) for name, value in variables.items() if name in cells}
+    # Not by `gc.get_referrers`: it also hands out tuples that other threads are just filling.
+    every = objects_of({id(CellType)}) if shared else []
+    return [cell for cell in every if id(_content(cell)) in shared]
 
 
 def _cell_of_frame(value: Any, below: Mapping[int, Any], surplus: Counter[int]) -> int:  # noqa: ANN401

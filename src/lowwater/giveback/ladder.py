@@ -73,8 +73,9 @@ def _reserves(last: Levels) -> tuple[Reserve, ...]:
 
 def _survivors(request: Request) -> tuple[Survivor, ...]:
     variables = request.block.variables()[0] if request.block else None
+    spared = request.block.reasons() if request.block else None
     try:
-        return survivors(_expected_dead(request), variables)
+        return survivors(_expected_dead(request), variables, spared)
     except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
         request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
         return tuple(Survivor(one.what, "not known") for one in _expected_dead(request))

@@ -17,6 +17,7 @@ from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import Watched, living
 from lowwater.giveback.parts import parts_of
+from lowwater.giveback.place import running_frames
 from lowwater.giveback.receipt import Receipt, given_back
 from lowwater.giveback.request import Level, Request, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
@@ -39,7 +40,7 @@ class _Run:
     handled: BaseException | None
     kept: list[weakref.ref[Any]] = field(default_factory=list)
     thread: int = field(default_factory=threading.get_ident)
-    # Whether a block on another thread ran at the same time.
+    # Whether a block on another thread, or of another task, ran at the same time.
     overlaps: bool = False
 
     def made(self, one: Watched) -> bool:
@@ -60,9 +61,9 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
     Models, layers, optimizers, variables and traced functions that were made inside and are
     held by nothing but the block's own variables are emptied: to use one afterwards is an
     error that names this place. `life.keep(model)` lets one live on. What the program holds
-    elsewhere, in a list or in a variable that was bound before the block, stays as it is, and
-    the receipt names the holder. An exception passes through; the finished frames of its
-    traceback let go of their variables.
+    elsewhere, in a list, in a variable that was bound before the block or in one that it reads
+    after it, stays as it is, and the receipt names the holder. An exception passes through; the
+    finished frames of its traceback let go of their variables.
 
     It decorates functions too: what such a function returns lives on.
     """
@@ -87,7 +88,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
             raise UsageError(
                 "keep() is for the time inside the block", advice="call it before the block ends"
             )
-        runs[-1].kept += _references(thing)
+        self._innermost().kept += _references(thing)
         return thing
 
     def __enter__(self) -> Self:
@@ -104,7 +105,8 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        run = self._runs.pop()
+        run = self._innermost()
+        self._runs.remove(run)
         with one_at_a_time:
             _running.discard(run)
         if error is None:
@@ -143,6 +145,12 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         runs: list[_Run] = self._local.runs
         return runs
 
+    def _innermost(self) -> _Run:
+        """The run that calls: the last to begin may be that of a task which waits."""
+        frames = running_frames()
+        inside = [run for run in self._runs if run.block.is_in(frames)]
+        return (inside or self._runs)[-1]
+
     def _release(self, run: _Run) -> Receipt:
         grown = given_back(levels_now().in_use_bytes, run.levels.in_use_bytes)
         request = Request(
@@ -161,9 +169,11 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
 
 
 def _enter(run: _Run) -> None:
+    frames = running_frames()
     with one_at_a_time:
         for other in _running:
-            if other.thread != run.thread:
+            # Around us, or beside us: on another thread, or in a task that waits.
+            if other.thread != run.thread or not other.block.is_in(frames):
                 other.overlaps = run.overlaps = True
         _running.add(run)
 

@@ -43,6 +43,16 @@ def calling_frame() -> FrameType | None:
     return frame
 
 
+def running_frames() -> set[int]:
+    """The identity of every frame below us on this thread; one that is suspended is not there."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
+    found: set[int] = set()
+    while frame is not None:
+        found.add(id(frame))
+        frame = frame.f_back
+    return found
+
+
 def calling_line() -> str:
     """The line of the program that has called us."""
     frame = calling_frame()

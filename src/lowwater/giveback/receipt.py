@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lowwater.giveback import _receipt_html, _receipt_text
+from lowwater.model import Status, TraceNode
 
 
 def given_back(before: int | None, after: int | None) -> int | None:
@@ -32,12 +33,15 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """An object that should have died, and the way by which the program still reaches it."""
+    """An object that should have died, and the way by which the program still reaches it.
+
+    The trace begins at the call or the module that holds it, and ends with the object.
+    """
 
     what: str
     held_by: str
     where: str | None = None
-    trace: tuple[str, ...] = ()
+    trace: tuple[TraceNode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +88,6 @@ class Receipt:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a field holds
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value.value if isinstance(value, Status) else value

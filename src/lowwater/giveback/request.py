@@ -1,5 +1,6 @@
 """What was asked of the ladder, and what its steps tell each other."""
 
+import os
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -12,6 +13,17 @@ from lowwater.giveback.living import DEFINITION, GRAPH, Watched
 
 # Two releases at the same time would take each other's looks for references of the program.
 one_at_a_time = threading.RLock()
+
+
+def _unlock_in_child() -> None:
+    """A thread that held the lock when the process was forked is not there to give it back."""
+    lock: Any = one_at_a_time
+    if not lock._is_owned():  # noqa: SLF001 - as the standard library does with its own
+        lock._at_fork_reinit()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)
 
 Level = Literal["gentle", "thorough"]
 

@@ -4,12 +4,13 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from lowwater.census import edges
+from lowwater.census.instances import kinds_that_refer_to
 from lowwater.census.kinds import module_of, qualname_of
 from lowwater.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.holding import module_spaces
@@ -17,38 +18,31 @@ from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import Watched
 from lowwater.giveback.place import is_users, line_of, shown
 from lowwater.giveback.receipt import Survivor
+from lowwater.giveback.trace import Root, trace_of
 
 # A receipt must not take longer than the release: a holder far away stays unnamed.
 _MOST_OBJECTS = 150_000
-_MOST_STEPS = 8
 _MOST_REFERRERS = 3
 _NOT_ENTERED = (ModuleType, FrameType, CodeType, str, bytes, int, float)
 _ANY_OTHER = "the program holds it where we did not look"
 
 
-@dataclass(frozen=True, slots=True)
-class _Root:
-    """A variable: where it is found, in words."""
-
-    name: str
-    held_by: str
-    where: str | None
-    value: Any
-
-
 def survivors(
-    watched: Iterable[Watched], block: Mapping[str, Any] | None = None, most: int = 10
+    watched: Iterable[Watched],
+    block: Mapping[str, Any] | None = None,
+    spared: Mapping[tuple[str, int], str] | None = None,
+    most: int = 10,
 ) -> tuple[Survivor, ...]:
     """Each that lives, with its holder; the program's own variables are looked at first.
 
     The variables of the `block` that has ended are looked at last: had nobody else held the
-    object, it would have been emptied.
+    object, it would have been emptied. Those that it has `spared` are told with the reason.
     """
     waiting = {one.identity: one for one in watched if one.is_alive}
     if not waiting:
         return ()
     found: dict[int, Survivor] = {}
-    roots = [*_roots()]
+    roots = [_with_reason(root, spared or {}) for root in _roots()]
     of_block = {(name, id(value)) for name, value in (block or {}).items()}
     others = [root for root in roots if (root.name, id(root.value)) not in of_block]
     for some in (others, roots) if of_block else (roots,):
@@ -59,11 +53,11 @@ def survivors(
 
 
 def _search(
-    waiting: dict[int, Watched], roots: list[_Root]
+    waiting: dict[int, Watched], roots: list[Root]
 ) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
     """Breadth first, so that the shortest way is found; each way begins with its root."""
     wanted, spaces = {*waiting}, module_spaces()
-    seen: dict[int, tuple[Any, int | None, _Root]] = {}
+    seen: dict[int, tuple[Any, int | None, Root]] = {}
     queue: deque[int] = deque()
     for root in roots:
         if id(root.value) not in seen:
@@ -83,9 +77,7 @@ def _search(
                 queue.append(id(part))
 
 
-def _way(
-    identity: int, seen: dict[int, tuple[Any, int | None, _Root]]
-) -> Iterator[tuple[str, Any]]:
+def _way(identity: int, seen: dict[int, tuple[Any, int | None, Root]]) -> Iterator[tuple[str, Any]]:
     chain: list[Any] = []
     at: int | None = identity
     while at is not None:
@@ -107,25 +99,25 @@ def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
 
 
 def _told(one: Watched, way: list[tuple[str, Any]]) -> Survivor:
-    root: _Root = way[0][1]
-    steps = [label or "…" for label, _ in way[1:]]
-    if len(steps) > _MOST_STEPS:
-        steps = [*steps[:3], "…", *steps[-3:]]
-    return Survivor(one.what, root.held_by, root.where, tuple(steps))
+    root: Root = way[0][1]
+    return Survivor(one.what, root.held_by, root.where, trace_of(one, root, way[1:]))
 
 
 def _unnamed(one: Watched) -> Survivor:
     thing = one.reference()
     if thing is None:
         return Survivor(one.what, "it died while we looked")
-    kinds = {
-        qualname_of(type(holder)) for holder in gc.get_referrers(thing) if not _is_frame(holder)
-    }
+    kinds = {qualname_of(kind) for kind in kinds_that_refer_to(thing) if kind is not FrameType}
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)
 
 
-def _roots() -> Iterator[_Root]:
+def _with_reason(root: Root, spared: Mapping[tuple[str, int], str]) -> Root:
+    why = spared.get((root.name, id(root.value)))
+    return replace(root, held_by=f"`{root.name}` is {why}", needed=why) if why else root
+
+
+def _roots() -> Iterator[Root]:
     yield from _locals()
     modules = modules_now(is_users, "lowwater").users
     for module in modules:
@@ -135,10 +127,11 @@ def _roots() -> Iterator[_Root]:
                 where = space.get("__file__")
                 file = shown(where) if isinstance(where, str) else None
                 told = f"`{name}` is still a variable of module `{space.get('__name__')}`"
-                yield _Root(name, f"{told}, {file}" if file else told, file, value)
+                told = f"{told}, {file}" if file else told
+                yield Root(name, told, file, value, f"module {space.get('__name__')}")
 
 
-def _locals() -> Iterator[_Root]:
+def _locals() -> Iterator[Root]:
     for innermost in [*sys._current_frames().values()]:  # noqa: SLF001 - documented
         frame: FrameType | None = innermost
         while frame is not None:
@@ -146,7 +139,7 @@ def _locals() -> Iterator[_Root]:
                 where, function = line_of(frame), frame.f_code.co_qualname
                 for name, value in variables_of(frame).items():
                     told = f"`{name}` is still a local of `{function}()`, {where}"
-                    yield _Root(name, told, where, value)
+                    yield Root(name, told, where, value, f"{function}()", is_local=True)
             frame = frame.f_back
 
 
@@ -164,7 +157,3 @@ def is_users_class(kind: type) -> bool:
     module = sys.modules.get(name or "")
     file = namespace(module).get("__file__") if isinstance(module, ModuleType) else None
     return name == "__main__" or (type(file) is str and is_users(file))
-
-
-def _is_frame(thing: Any) -> bool:  # noqa: ANN401
-    return type(thing) is FrameType

@@ -46,9 +46,15 @@ def seed_placements(context: ModuleType, calls: Calls) -> Iterator[Placement]:
 def variable_placements(resource_variable_ops: ModuleType, calls: Calls) -> Iterator[Placement]:
     """Eager variables with a name, shape and type that were never there before."""
     known, count = _Known(), calls.counter(tallies.VARIABLE_NAMED)
+    makers = getattr(resource_variable_ops, "gen_resource_variable_ops", None)
 
     def named(name: object, shape: object, dtype: object, graph_mode: object) -> None:
-        if not graph_mode and known.is_new(hash((name, str(shape), str(dtype)))):
+        if graph_mode:
+            return
+        # Where it is mended, names that differ by a number share a kernel.
+        kept_as = getattr(getattr(makers, "var_handle_op", None), "kept_as", None)
+        name = kept_as(name) if kept_as and isinstance(name, str) else name
+        if known.is_new(hash((name, str(shape), str(dtype)))):
             count()
 
     make = resource_variable_ops._variable_handle_from_shape_and_dtype  # noqa: SLF001

@@ -64,10 +64,14 @@ def _without_running_numbers(make: Any, anonymous: str) -> Any:  # noqa: ANN401 
     def var_handle_op(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
         name = options.get("debug_name")
         # Only eager variables are anonymous; in a graph the name is more than a message.
-        if ours.is_on and name and options.get("shared_name") == anonymous:
-            options["debug_name"] = _RUNNING_NUMBER.sub("", name)
+        if name and options.get("shared_name") == anonymous:
+            options["debug_name"] = kept_as(name)
         return make(*arguments, **options)
 
+    def kept_as(name: str) -> str:
+        """By which name the kernel of an eager variable is kept: who counts kernels asks for it."""
+        return _RUNNING_NUMBER.sub("", name) if ours.is_on else name
+
     ours: Any = var_handle_op
-    ours.is_on = True
+    ours.is_on, ours.kept_as = True, kept_as
     return ours

@@ -7,7 +7,7 @@ from typing import Any
 
 from lowwater.instrumentation._inject import injected
 from lowwater.instrumentation._placement import innermost
-from lowwater.mend._owners import CARRIER, GRADIENT_OP_TYPE, Owners
+from lowwater.mend._owners import CARRIER, EXPORTED, GRADIENT_OP_TYPE, Owners
 from lowwater.mend._repair import Repair, Undo, expect
 from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
@@ -36,11 +36,6 @@ class GradientRegistry(Repair):
     library = "TensorFlow"
     first, last = (2, 16), (2, 21)
 
-    def __init__(self) -> None:
-        """No graph was exported yet."""
-        # Remembered over `undo()`: a graph that was exported once may always come back.
-        self._exported: set[str] = set()
-
     def check(self) -> None:
         """See that names, tables and functions are those that the repair was made for."""
         ops, custom_gradient = sys.modules[_OPS], sys.modules[_CUSTOM_GRADIENT]
@@ -60,7 +55,7 @@ class GradientRegistry(Repair):
         entries, logs = ops.gradient_registry._registry, sys.modules[_LOGS]  # noqa: SLF001
         # By this the callback `TensorBoard` writes the graph of every model that it sees.
         writers = [innermost(logs._serialize_graph).__code__]  # noqa: SLF001
-        owners = Owners(entries, self._exported, writers)
+        owners = Owners(entries, EXPORTED, writers)
         create, export = innermost(graph._create_op_helper), innermost(graph._as_graph_def)  # noqa: SLF001
         with ExitStack() as undo:
             undo.callback(owners.restore)

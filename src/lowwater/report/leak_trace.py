@@ -11,13 +11,8 @@ from rich.text import Text
 from lowwater.model import Status, TraceNode
 from lowwater.report._prose import end_of
 from lowwater.report._words import printable
+from lowwater.trace_lines import GAP, RAIL, Part, lines_of
 
-_FIRST: Final = "┬─ "
-_NEXT: Final = "├─ "
-_LAST: Final = "╰→ "
-_RAIL: Final = "│  "
-_NO_RAIL: Final = "   "
-_GAP: Final = "  "
 # Places stand below each other in this column, or a gap behind a longer name.
 _PLACE_COLUMN: Final = 32
 _STYLES: Final = {Status.NEEDED: "green", Status.LEAKED: "red", Status.UNKNOWN: "dim"}
@@ -31,16 +26,16 @@ class LeakTrace:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """The lines, each of them at most as wide as `options` allow."""
-        room = max(1, options.max_width - len(_RAIL))
-        last = len(self.nodes) - 1
-        for number, node in enumerate(self.nodes):
-            if node.is_suspect and node.edge:
-                yield _line(_RAIL if number else _NO_RAIL, _underline(node.edge, room))
-            bend = _LAST if number == last else _NEXT if number else _FIRST
-            yield _line(bend, _name(node, room, is_root=number == 0))
-            if node.because:
-                for line in _reason(node).wrap(console, max(1, room - len(_GAP))):
-                    yield _line((_NO_RAIL if number == last else _RAIL) + _GAP, line)
+        room = max(1, options.max_width - len(RAIL))
+        for line in lines_of(self.nodes):
+            node = line.node
+            if line.part is Part.MARK:
+                yield _line(line.rail, _underline(node.edge, room))
+            elif line.part is Part.NAME:
+                yield _line(line.rail, _name(node, room, is_root=line.is_root))
+            else:
+                for reason in _reason(node).wrap(console, max(1, room - len(GAP))):
+                    yield _line(line.rail, reason)
 
 
 def _line(rail: str, text: Text) -> Text:
@@ -62,11 +57,11 @@ def _name(node: TraceNode, room: int, *, is_root: bool) -> Text:
     place = Text().append(end_of(_on_one_line(node.where), room // 2), "cyan")
     if is_root and not node.edge:
         # A root is a place in the program: it is read before what stands there.
-        return place.append(_GAP).append_text(label)
-    rest = max(1, room - len(_GAP) - place.cell_len)
-    column = min(_PLACE_COLUMN - len(_GAP), rest)
+        return place.append(GAP).append_text(label)
+    rest = max(1, room - len(GAP) - place.cell_len)
+    column = min(_PLACE_COLUMN - len(GAP), rest)
     label.truncate(max(column, min(label.cell_len, rest)), overflow="ellipsis", pad=True)
-    return label.append(_GAP).append_text(place)
+    return label.append(GAP).append_text(place)
 
 
 def _label(node: TraceNode) -> Text:

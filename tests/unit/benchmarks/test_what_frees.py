@@ -5,8 +5,9 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 PAGE = runpy.run_path(str(BENCHMARKS / "what_frees_page.py"))
+PLAN, ROWS = PAGE["PLAN"], PAGE["ROWS"]
 PROGRAM = runpy.run_path(str(BENCHMARKS / "what_frees.py"))
-RECIPE = PAGE["RECIPE"]
+RECIPE = PLAN["RECIPE"]
 
 
 def a_cell(advice, kept_bytes, *, waiting_bytes=0, program="dense", backend="tensorflow"):
@@ -34,19 +35,19 @@ def results(*cells):
 
 
 def row(advice, kept_bytes):
-    return PAGE["row_of"](a_cell(advice, kept_bytes))
+    return ROWS["row_of"](a_cell(advice, kept_bytes))
 
 
 def test_slope_of_a_straight_line_is_its_step():
-    assert PAGE["slope"]([5, 8, 11, 14]) == pytest.approx(3)
+    assert ROWS["slope"]([5, 8, 11, 14]) == pytest.approx(3)
 
 
 def test_slope_of_one_round_is_zero():
-    assert PAGE["slope"]([5]) == 0
+    assert ROWS["slope"]([5]) == 0
 
 
 def test_row_tells_waiting_garbage_from_what_is_kept():
-    found = PAGE["row_of"](a_cell("nothing", 6_000_000, waiting_bytes=4_000_000))
+    found = ROWS["row_of"](a_cell("nothing", 6_000_000, waiting_bytes=4_000_000))
 
     assert found.as_is_bytes == pytest.approx(10_000_000)
     assert found.collected_bytes == pytest.approx(6_000_000)
@@ -58,7 +59,7 @@ def test_row_tells_waiting_garbage_from_what_is_kept():
     [(4_610_000, "+4.61"), (143_210_000, "+143"), (-300, "0.00"), (None, "not measured")],
 )
 def test_megabytes(count, told):
-    assert PAGE["megabytes"](count) == told
+    assert ROWS["megabytes"](count) == told
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_megabytes(count, told):
     ],
 )
 def test_advice_is_judged_by_what_stays_after_a_collection(kept, nothing, told):
-    assert PAGE["judged"](row("collect", kept), row("nothing", nothing)) == told
+    assert ROWS["judged"](row("collect", kept), row("nothing", nothing)) == told
 
 
 def test_table_has_one_row_per_advice():
@@ -110,13 +111,13 @@ def test_template_has_no_place_that_stays_empty():
 def test_every_step_of_every_advice_has_its_words():
     asked = {
         step
-        for table in PAGE["TABLES"]
-        if table.program in PAGE["MODELS"]
+        for table in PLAN["TABLES"]
+        if table.program in PLAN["MODELS"]
         for advice in table.advice
         for step in advice.split("+")
     }
 
-    assert asked == set(PAGE["STEPS"])
+    assert asked == set(PLAN["STEPS"])
 
 
 def test_backend_that_is_gone_does_not_undo_what_was_measured():

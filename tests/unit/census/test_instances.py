@@ -2,7 +2,9 @@
 
 import threading
 
-from lowwater.census.instances import instances_of
+import pytest
+
+from lowwater.census.instances import instances_of, kinds_that_refer_to
 
 
 class Base:
@@ -20,14 +22,29 @@ def test_objects_of_a_class_and_its_heirs_are_found():
     assert [*map(id, instances_of(Derived))] == [id(other)]
 
 
-def test_threads_that_fill_tuples_meanwhile_do_not_fail():
+# Every tuple that is being filled refers to it.
+SHARED = [1]
+
+
+def test_kinds_of_those_that_refer_to_an_object_are_found():
+    thing = Base()
+    holder = {"a": thing, "b": [thing]}
+
+    found = kinds_that_refer_to(thing)
+
+    assert sorted(kind.__name__ for kind in found) == ["dict", "list"]
+    assert holder["a"] is thing
+
+
+@pytest.mark.parametrize("look", [instances_of, lambda _: kinds_that_refer_to(SHARED)])
+def test_threads_that_fill_tuples_meanwhile_do_not_fail(look):
     """A tuple that is being filled is among all objects, and must not be held by anybody."""
     errors, is_over = [], threading.Event()
 
     def fill():
         while not is_over.is_set():
             try:
-                tuple([number] for number in range(200))
+                tuple(SHARED for _ in range(200))
             except SystemError as error:
                 errors.append(error)
 
@@ -35,7 +52,7 @@ def test_threads_that_fill_tuples_meanwhile_do_not_fail():
     for thread in threads:
         thread.start()
     for _ in range(20):
-        instances_of(Base)
+        look(Base)
     is_over.set()
     for thread in threads:
         thread.join()

@@ -1,6 +1,7 @@
 """Blocks, without any framework."""
 
 import gc
+import os
 import threading
 import weakref
 
@@ -8,6 +9,7 @@ import pytest
 
 import lowwater
 from lowwater.errors import UsageError
+from lowwater.giveback.request import one_at_a_time
 
 
 class Net:
@@ -64,6 +66,68 @@ def test_same_object_may_be_entered_again_inside():
 
     assert life.receipt is not first
     assert isinstance(inner, Net)
+
+
+def in_a_block(life, net=None):
+    """Stands for a task that waits inside its block."""
+    with life:
+        if net is not None:
+            life.keep(net)
+        yield
+
+
+def test_tasks_that_take_turns_end_their_own_blocks():
+    life = lowwater.lifecycle()
+    first, second = in_a_block(life, Net()), in_a_block(life)
+    next(first)
+    next(second)
+    earlier, later = life._runs
+
+    assert [*first] == []
+
+    assert life._runs == [later]
+    assert (len(earlier.kept), len(later.kept)) == (1, 0)
+    assert earlier.overlaps
+    assert later.overlaps
+    assert [*second] == []
+    assert life._runs == []
+
+
+def test_block_inside_another_does_not_overlap():
+    outer, inner = lowwater.lifecycle(), lowwater.lifecycle()
+    with outer:
+        [around] = outer._runs
+        task = in_a_block(inner)
+        next(task)
+        [inside] = inner._runs
+        list(task)
+
+    assert not around.overlaps
+    assert not inside.overlaps
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_child_that_is_forked_during_a_release_can_release():
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold():
+        with one_at_a_time:
+            is_held.set()
+            is_over.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    child = os.fork()
+    if child == 0:
+        # Not `with`: if it is locked here, it is locked for ever.
+        os._exit(0 if one_at_a_time.acquire(timeout=5) else 1)
+    _, status = os.waitpid(child, 0)
+    is_over.set()
+    thread.join()
+
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_decorated_function_keeps_its_name_and_result():

@@ -1,6 +1,7 @@
 import json
 
 from lowwater.giveback.receipt import Receipt, Reserve, StepDone, Survivor
+from lowwater.model import Status, TraceNode
 
 MIB = 1 << 20
 
@@ -36,17 +37,50 @@ only the end of the process returns: TensorFlow's pool, 512.0 MiB, all of it fre
     )
 
 
-def test_survivor_stands_with_its_holder_and_the_way_to_it():
-    held = Survivor(
-        "`net` (Model)", "`study` is still a local of `main()`, train.py:31", "", (".a",)
-    )
+HELD = Survivor(
+    "`net` (Model)",
+    "`study` is still a local of `main()`, train.py:31",
+    "train.py:31",
+    (
+        TraceNode("", "main()", Status.NEEDED, "the call is running", "train.py:31"),
+        TraceNode("local study", "<Study>", Status.UNKNOWN, "", is_suspect=True),
+        TraceNode(".net", "`net` (Model)", Status.LEAKED, "it was to be given back"),
+    ),
+)
 
-    text = str(a_receipt(survivors=(held,)))
+
+def test_survivor_stands_with_its_holder_and_the_way_to_it():
+    text = str(a_receipt(survivors=(HELD,)))
 
     assert (
-        "still held: `net` (Model): `study` is still a local of `main()`, train.py:31 (.a)" in text
+        """
+still held: `net` (Model): `study` is still a local of `main()`, train.py:31
+  ┬─ train.py:31  main()
+  │    needed: the call is running
+  │  ~~~~~~~~~~~
+  ├─ local study: <Study>
+  ╰→ .net: `net` (Model)
+       leaked: it was to be given back
+only the end"""
+        in text
     )
     assert "still held: nothing" not in text
+
+
+def test_notebook_draws_the_way_and_escapes_it():
+    html = a_receipt(survivors=(HELD,))._repr_html_()
+
+    assert "<pre>┬─ train.py:31  main()\n│    needed: the call is running\n" in html
+    assert "├─ local study: &lt;Study&gt;" in html
+    assert "still held: nothing" not in html
+
+
+def test_way_to_a_survivor_is_plain_json():
+    told = json.loads(json.dumps(a_receipt(survivors=(HELD,)).to_dict()))
+    [held] = told["survivors"]
+
+    assert [node["edge"] for node in held["trace"]] == ["", "local study", ".net"]
+    assert type(a_receipt(survivors=(HELD,)).to_dict()["survivors"][0]["trace"][0]["status"]) is str
 
 
 def test_refused_step_gives_its_reason_and_no_number():

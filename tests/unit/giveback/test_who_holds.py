@@ -4,6 +4,7 @@ import pytest
 
 from lowwater.giveback.living import Watched
 from lowwater.giveback.who_holds import survivors
+from lowwater.trace_lines import as_text
 
 
 class Net:
@@ -23,6 +24,10 @@ def who_holds(net, **options):
     return survivors([Watched.of(net, "model")], **options)
 
 
+def drawn(survivor):
+    return as_text(survivor.trace)
+
+
 HERE = "test_who_holds.py"
 
 
@@ -36,7 +41,59 @@ def test_local_is_named_with_its_function_and_line():
     assert told.what == "`net` (Net)"
     assert told.held_by.startswith("`model` is still a local of `test_local_is_named")
     assert HERE in told.where
-    assert told.trace == ()
+    assert drawn(told) == [
+        f"┬─ {told.where}  test_local_is_named_with_its_function_and_line.<locals>.main()",
+        "│    needed: the call is running",
+        "│  ~~~~~~~~~~~",
+        "╰→ local model: `net` (Net)",
+        "     leaked: it was to be given back",
+    ]
+
+
+def test_variable_that_is_spared_is_told_with_the_reason():
+    def main():
+        best = Net()
+        spared = {("best", id(best)): "read later, train.py:40"}
+        return survivors([Watched.of(best, "model")], spared=spared)
+
+    [told] = main()
+
+    assert told.held_by == "`best` is read later, train.py:40"
+    assert drawn(told)[-2:] == [
+        "╰→ local best: `net` (Net)",
+        "     needed: read later, train.py:40",
+    ]
+
+
+def test_way_below_a_spared_variable_is_needed():
+    def main():
+        study = Study(Net())
+        spared = {("study", id(study)): "read later, train.py:40"}
+        return survivors([Watched.of(study.nets[0], "model")], spared=spared)
+
+    [told] = main()
+
+    assert drawn(told)[2:] == [
+        "├─ local study: Study",
+        "│    needed: read later, train.py:40",
+        "├─ .nets: list, 1 item",
+        "╰→ [*]: `net` (Net)",
+        "     needed: read later, train.py:40",
+    ]
+
+
+def test_long_way_is_cut_in_the_middle():
+    def main():
+        deep = net = Net()
+        for _ in range(12):
+            deep = [deep]
+        return survivors([Watched.of(net, "model")], {"net": net})
+
+    [told] = main()
+
+    names = [line for line in drawn(told) if ":" not in line and "~" not in line]
+    assert "├─ … 7 more" in names
+    assert len(told.trace) == 8
 
 
 def test_way_through_attributes_and_items_is_told():
@@ -47,7 +104,15 @@ def test_way_through_attributes_and_items_is_told():
     [told] = main()
 
     assert "`study` is still a local" in told.held_by
-    assert told.trace == (".nets", "[*]")
+    assert drawn(told)[2:] == [
+        "│  ~~~~~~~~~~~",
+        "├─ local study: Study",
+        "│   ~~~~",
+        "├─ .nets: list, 1 item",
+        "│  ~~~",
+        "╰→ [*]: `net` (Net)",
+        "     leaked: it was to be given back",
+    ]
 
 
 def test_closure_is_told():
@@ -61,7 +126,7 @@ def test_closure_is_told():
     [told] = main()
 
     assert "`step` is still a local" in told.held_by
-    assert "closure net" in told.trace
+    assert "closure net" in [node.edge for node in told.trace]
 
 
 def test_variables_of_the_block_are_named_last():

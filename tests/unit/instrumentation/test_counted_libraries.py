@@ -9,6 +9,7 @@ from lowwater import tallies
 from lowwater.instrumentation import libraries, lifecycles
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation.calls import Calls
+from lowwater.mend.eager_cache import _without_running_numbers
 
 
 class Context:
@@ -66,8 +67,10 @@ def numpy_function(func=None, inp=None, stateful=True, name=None):
     return func
 
 
+MAKERS = SimpleNamespace(var_handle_op=lambda **_: None)
 LIBRARY = SimpleNamespace(
     __name__="tensorflow.python",
+    gen_resource_variable_ops=MAKERS,
     Context=Context,
     TextFileInitializer=TextFileInitializer,
     StaticHashTable=StaticHashTable,
@@ -126,6 +129,18 @@ def test_variable_is_counted_once_by_name_shape_and_type(calls):
     _variable_handle_from_shape_and_dtype((9, 9), "float32", None, "bias", graph_mode=False)
 
     assert count_of(calls, tallies.VARIABLE_NAMED) == 3
+
+
+def test_variables_that_share_a_kernel_since_it_is_mended_are_counted_once(calls, monkeypatch):
+    mended = _without_running_numbers(lambda **_: None, "anonymous")
+    monkeypatch.setattr(MAKERS, "var_handle_op", mended)
+    for name in ("dense/kernel", "dense_1/kernel", "dense_2/kernel"):
+        _variable_handle_from_shape_and_dtype((2, 3), "float32", None, name, graph_mode=False)
+    assert count_of(calls, tallies.VARIABLE_NAMED) == 1
+
+    mended.is_on = False
+    _variable_handle_from_shape_and_dtype((2, 3), "float32", None, "dense_3/kernel", False)
+    assert count_of(calls, tallies.VARIABLE_NAMED) == 2
 
 
 def test_variables_of_graphs_make_no_kernels(calls):

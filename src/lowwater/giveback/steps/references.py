@@ -9,6 +9,7 @@ from lowwater.giveback.request import Request
 from lowwater.giveback.steps._step import Step
 
 _LAST = ("last_traceback", "last_value", "last_type", "last_exc")
+_UNDERSCORES = ("_", "__", "___")
 # Keras makes them anew when the model is used again.
 _COMPILED = ("train_function", "test_function", "predict_function", "train_tf_function")
 
@@ -49,4 +50,9 @@ def _flush_notebook() -> str:
     if shell is None:
         return "no notebook is running, so there is no output cache to drop"
     shell.displayhook.flush()
+    # What `flush` forgets: its own second list of `_`, `__` and `___`, and the last result.
+    hidden = getattr(shell, "user_ns_hidden", {})
+    hidden.update({name: "" for name in _UNDERSCORES if name in hidden})
+    if getattr(shell, "last_execution_result", None) is not None:
+        shell.last_execution_result = None
     return ""

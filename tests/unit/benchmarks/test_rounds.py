@@ -1,0 +1,40 @@
+import runpy
+from pathlib import Path
+
+import pytest
+
+PROGRAM = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "rounds.py"))
+
+
+def readings(*, grown_bytes, objects):
+    before = {"in_use_bytes": 200_000_000, "objects": 300_000}
+    after = {"in_use_bytes": 200_000_000 + grown_bytes, "objects": 300_000 + objects}
+    return {"before": before, "after": after, "rounds": []}
+
+
+def line_of(program, advice, found):
+    compared = PROGRAM["compared"]
+    compared.__globals__["READINGS"] = lambda *_, **__: found
+    return compared(program, advice)
+
+
+@pytest.mark.parametrize(
+    ("program", "grown_bytes", "objects", "told"),
+    [
+        ("dense", 999_999, 199, "flat"),
+        ("dense", 1_000_000, 0, "grows"),
+        ("dense", 0, 200, "grows"),
+        ("mobilenet", 4_999_999, 0, "flat"),
+        ("mobilenet", 5_000_000, 0, "grows"),
+    ],
+)
+def test_line_is_judged_by_what_is_promised(program, grown_bytes, objects, told):
+    found = readings(grown_bytes=grown_bytes, objects=objects)
+
+    assert line_of(program, "mend", found).split()[-1] == told
+
+
+def test_what_was_not_measured_says_why():
+    found = {"not_measured": "tensorflow is not installed"}
+
+    assert line_of("dense", "mend", found).endswith("not measured: tensorflow is not installed")
