@@ -319,6 +319,31 @@ class TestOptuna:
         assert len({trial.user_attrs["process"] for trial in study.trials} | {os.getpid()}) == 3
 
 
+class TestConnection:
+    def test_program_may_leave_the_cluster_and_join_it_again(self, cluster, tmp_path):
+        script = tmp_path / "script.py"
+        script.write_text(
+            textwrap.dedent(f"""\
+            import os, time, lowwater, ray
+            process = lowwater.isolated(os.getpid, engine="ray", num_cpus=0, idle_s=0.2)
+            found = set()
+            for _ in range(2):
+                ray.init({cluster.address!r}, logging_level="ERROR", log_to_driver=False)
+                found.add(process())
+                ray.shutdown()
+            time.sleep(0.5)  # so that what was kept would be ended now
+            print(len(found))
+            """)
+        )
+
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, timeout=90, check=False
+        )
+
+        assert (done.stdout, done.returncode) == ("2\n", 0)
+        assert "Traceback" not in done.stderr
+
+
 # The last: it takes a node away.
 class TestLostNode:
     def test_node_killed_in_mid_map_and_nothing_is_lost(self, cluster, tmp_path):

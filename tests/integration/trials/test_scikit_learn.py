@@ -27,8 +27,10 @@ def data():
     return x, x.sum(axis=1) > 0
 
 
-def process(_number):
-    return os.getpid()
+@pytest.fixture
+def process():
+    # Not a function of this module, which a fresh process does not find.
+    return lambda _number: os.getpid()
 
 
 class TestFolds:
@@ -50,13 +52,13 @@ class TestFolds:
 
 class TestBackend:
     @pytest.mark.parametrize("workers", [1, 2])
-    def test_every_task_has_a_process_of_its_own(self, joblib, workers):
+    def test_every_task_has_a_process_of_its_own(self, joblib, process, workers):
         with lowwater.joblib_backend(workers=workers):
             found = joblib.Parallel()(joblib.delayed(process)(number) for number in range(5))
 
         assert len({*found, os.getpid()}) == 6
 
-    def test_afterwards_joblib_is_what_it_was(self, joblib):
+    def test_afterwards_joblib_is_what_it_was(self, joblib, process):
         with lowwater.joblib_backend():
             pass
 
@@ -86,7 +88,7 @@ class TestBackend:
         tested = "mean_test_score"
         assert apart.cv_results_[tested].tolist() == plain.cv_results_[tested].tolist()
 
-    def test_n_jobs_of_the_program_does_not_turn_it_off(self, joblib):
+    def test_n_jobs_of_the_program_does_not_turn_it_off(self, joblib, process):
         with lowwater.joblib_backend():
             [found] = joblib.Parallel(n_jobs=1)([joblib.delayed(process)(1)])
 

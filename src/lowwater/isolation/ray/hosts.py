@@ -1,5 +1,6 @@
 """The hosts of this program: kept between trials, because a warm one starts them in a blink."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Mapping
@@ -33,7 +34,10 @@ class Handle:
         """Give its resources back; a trial that runs there dies with it."""
         import ray
 
-        ray.kill(self.actor)
+        # Where the program has left the cluster meanwhile, that has ended it already.
+        if ray.is_initialized():
+            with contextlib.suppress(Exception):
+                ray.kill(self.actor)
 
 
 class Hosts:
