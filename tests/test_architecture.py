@@ -25,7 +25,7 @@ LAYERS = {
     "act": {"giveback", "mend", "experiments"},
     "tell": {"report"},
     # The agent composes what happens inside the watched process: it observes, and it may mend.
-    "compose": {"agent", "launch", "session", "supervisor", "progress"},
+    "compose": {"agent", "checklist", "launch", "session", "supervisor", "progress"},
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
         "keras_callback", "notebook", "pytest_plugin", "testing",

@@ -7,6 +7,7 @@ import atexit
 import gc
 import os
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from types import CodeType, ModuleType
@@ -45,6 +46,8 @@ class Agent:
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
+        # For an experiment: whether a loop has made enough rounds, by its line.
+        self.is_enough: Callable[[int], Callable[[], bool]] | None = None
         self._calls = calls.Calls(self._files.__contains__)
         self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
@@ -92,11 +95,18 @@ class Agent:
         self._files[filename] = UserFile(source, shown)
         try:
             return code_with_ticks(
-                source, filename, lambda line: self.passes_of("iteration", f"{shown}:{line}")
+                source,
+                filename,
+                lambda line: self.passes_of("iteration", f"{shown}:{line}"),
+                self.is_enough,
             )
         except Exception as error:
             self.observer.note(f"the loops of {shown} are not watched: {error}")
             raise
+
+    def shown(self, filename: str) -> str:
+        """How reports call a file."""
+        return shown_path(filename, self._folder, self._root)
 
     def shown_files(self) -> dict[str, str]:
         """The files of the program that were loaded, and how reports call them."""
@@ -161,7 +171,26 @@ def start(assignment: Assignment) -> Agent:
     explicit.listen(agent.passes_of)
     if assignment.is_mended:
         mend_libraries(observer)
+    if assignment.experiment is not None:
+        experiment_with(agent, assignment.experiment)
     return agent
+
+
+def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
+    """Shorten the program and change one thing in it."""
+    from lowwater.experiments.change import Change
+    from lowwater.experiments.cuts import Cuts
+    from lowwater.experiments.factors import FACTORS
+    from lowwater.experiments.look import Look
+
+    change = Change(agent.observer.note)
+    cuts = Cuts(**wanted["cuts"])
+    agent.is_enough = cuts.is_enough
+    cuts.apply(change)
+    Look(agent.observer.learn, agent.shown).apply(change)
+    for factor in FACTORS:
+        if factor.key == wanted["factor"]:
+            factor.apply(change, wanted["detail"])
 
 
 def mend_libraries(observer: Observer) -> None:

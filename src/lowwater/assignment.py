@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class Assignment:
     is_module: bool
     recording: str
     is_mended: bool = False
+    experiment: "dict[str, Any] | None" = None
 
     def to_text(self) -> str:
         """For the agent's command line."""

@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from lowwater.assignment import Assignment
 
@@ -19,10 +20,14 @@ main(sys.argv.pop())
 """
 
 
-def launch(assignment: Assignment) -> "subprocess.Popen[bytes]":
+def launch(
+    assignment: Assignment, environment: "Mapping[str, str] | None" = None, **options: Any
+) -> "subprocess.Popen[bytes]":
     """Start the program with the agent inside, under the flags of this very interpreter."""
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001
-    return subprocess.Popen([sys.executable, *flags, "-c", _BOOT, assignment.to_text()])  # noqa: S603
+    command = [sys.executable, *flags, "-c", _BOOT, assignment.to_text()]
+    variables = {**os.environ, **environment} if environment else None
+    return subprocess.Popen(command, env=variables, **options)  # noqa: S603
 
 
 @contextmanager

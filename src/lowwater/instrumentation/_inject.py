@@ -9,10 +9,11 @@ import ast
 import copy
 import linecache
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 Where = Literal["start", "end"]
 
@@ -48,6 +49,25 @@ def fill_in(code: CodeType, callables: Sequence[Callable[..., object]]) -> CodeT
     return code.replace(co_consts=tuple(filled(constant) for constant in code.co_consts))
 
 
+class _Insertion(NamedTuple):
+    """A statement to be placed; `statement_of` is given the number of its placeholder."""
+
+    statement_of: Callable[[int], ast.stmt]
+    placed: Callable[..., object]
+    at: Where
+
+
+class _Placed(NamedTuple):
+    """A function's own code, and all that is placed into it at present."""
+
+    original: CodeType
+    insertions: list[_Insertion]
+
+
+# Several parts may place something into the same function: each time it is compiled with all.
+_placed: weakref.WeakKeyDictionary[FunctionType, _Placed] = weakref.WeakKeyDictionary()
+
+
 @contextmanager
 def injected(
     function: FunctionType,
@@ -56,28 +76,59 @@ def injected(
     *arguments: str,
 ) -> Iterator[None]:
     """Run with a call of `placed(*arguments)` at the start or the end of the function."""
-    original = function.__code__
-    function.__code__ = code_with_call(original, placed, at, *arguments)
+    with _inserted(function, _Insertion(lambda index: call_of(index, *arguments), placed, at)):
+        yield
+
+
+@contextmanager
+def rebound(
+    function: FunctionType, argument: str, changed: Callable[[Any], object]
+) -> Iterator[None]:
+    """Run with `argument = changed(argument)` at the start of the function."""
+
+    def rebinding(index: int) -> ast.Assign:
+        return ast.Assign([ast.Name(argument, ast.Store())], call_of(index, argument).value)
+
+    with _inserted(function, _Insertion(rebinding, changed, "start")):
+        yield
+
+
+@contextmanager
+def _inserted(function: FunctionType, insertion: _Insertion) -> Iterator[None]:
+    state = _placed.setdefault(function, _Placed(function.__code__, []))
+    function.__code__ = _code_with(state.original, [*state.insertions, insertion])
+    state.insertions.append(insertion)
     try:
         yield
     finally:
-        function.__code__ = original
+        state.insertions.remove(insertion)
+        if state.insertions:
+            function.__code__ = _code_with(state.original, state.insertions)
+        else:
+            function.__code__ = state.original
+            _placed.pop(function, None)
 
 
 def code_with_call(
     code: CodeType, placed: Callable[..., object], at: Where, *arguments: str
 ) -> CodeType:
     """The same code with one call more."""
+    return _code_with(code, [_Insertion(lambda index: call_of(index, *arguments), placed, at)])
+
+
+def _code_with(code: CodeType, insertions: Sequence[_Insertion]) -> CodeType:
     module = _module_around(code)
     function = _find_function(module, code.co_name)
-    call = call_of(0, *arguments)
-    if at == "start":
-        # Behind the docstring, which has to stay the first statement.
-        position = 1 if ast.get_docstring(function, clean=False) is not None else 0
-        function.body.insert(position, _located(call, function.body[position]))
-    else:
-        function.body = _BeforeReturns(call).body_of(function)
-    new = _find_code(fill_in(compiled(module, code.co_filename), [placed]), code.co_name)
+    for index, insertion in enumerate(insertions):
+        statement = insertion.statement_of(index)
+        if insertion.at == "start":
+            # Behind the docstring, which has to stay the first statement.
+            position = 1 if ast.get_docstring(function, clean=False) is not None else 0
+            function.body.insert(position, _located(statement, function.body[position]))
+        else:
+            function.body = _BeforeReturns(statement).body_of(function)
+    filled = fill_in(compiled(module, code.co_filename), [one.placed for one in insertions])
+    new = _find_code(filled, code.co_name)
     if (
         new.co_freevars != code.co_freevars
         or new.co_varnames[: new.co_argcount] != (code.co_varnames[: code.co_argcount])
@@ -90,7 +141,7 @@ def code_with_call(
 class _BeforeReturns(ast.NodeTransformer):
     """Adds a call before every `return` of one function, and behind its last statement."""
 
-    def __init__(self, call: ast.Expr) -> None:
+    def __init__(self, call: ast.stmt) -> None:
         self._call = call
 
     def body_of(self, function: ast.FunctionDef) -> list[ast.stmt]:
@@ -111,7 +162,7 @@ def _placeholder(index: int) -> str:
     return f"\0lowwater:{index}"
 
 
-def _located(call: ast.Expr, neighbour: ast.stmt) -> ast.Expr:
+def _located(call: ast.stmt, neighbour: ast.stmt) -> ast.stmt:
     fresh = copy.deepcopy(call)
     for node in ast.walk(fresh):
         ast.copy_location(node, neighbour)

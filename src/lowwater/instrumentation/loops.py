@@ -24,16 +24,26 @@ _COMPUTING_METHODS = frozenset(
 )
 
 
-def code_with_ticks(source: bytes, filename: str, passes_at: Callable[[int], Passes]) -> CodeType:
-    """Compile a file with ticks in its loops; all lines and columns stay as they are."""
+def code_with_ticks(
+    source: bytes,
+    filename: str,
+    passes_at: Callable[[int], Passes],
+    is_enough: Callable[[int], Callable[[], bool]] | None = None,
+) -> CodeType:
+    """Compile a file with ticks in its loops; all lines and columns stay as they are.
+
+    `is_enough` gives for the line of a loop what tells, at the start of a round, whether the loop
+    is to be left: an experiment has no need of all of them.
+    """
     tree = ast.parse(source, filename)
-    marker = _marker_for(tree)
+    marker = _marker_for(tree, can_be_left=is_enough is not None)
     marked = ast.fix_missing_locations(marker.visit(tree))
     code = compiled(marked, filename)
     placed: list[Callable[[], object]] = []
     for line in marker.lines:
         passes = passes_at(line)
-        placed += [tick_for(passes), end_tick_for(passes)]
+        enough = is_enough(line) if is_enough is not None else bool
+        placed += [tick_for(passes), end_tick_for(passes), enough]
     return fill_in(code, placed)
 
 
@@ -55,7 +65,10 @@ def shown_path(filename: str, folder: str, root: str) -> str:
 class _LoopMarker(ast.NodeTransformer):
     """Puts a call at the start of each iteration, and one behind the loop."""
 
-    def __init__(self, *, only_top_level: bool, left_alone: frozenset[str]) -> None:
+    def __init__(
+        self, *, only_top_level: bool, left_alone: frozenset[str], can_be_left: bool
+    ) -> None:
+        self._can_be_left = can_be_left
         self.lines: list[int] = []
         self._depth = 0
         self._only_top_level = only_top_level
@@ -84,17 +97,24 @@ class _LoopMarker(ast.NodeTransformer):
     def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
         if self._depth >= DEEPEST or _calls_in(node) < _FEWEST_CALLS[self._depth]:
             return node
-        index = 2 * len(self.lines)
+        index = 3 * len(self.lines)
         self.lines.append(node.lineno)
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1
         node.body.insert(0, ast.copy_location(call_of(index), node))
+        if self._can_be_left and self._depth == 0:
+            leave = ast.If(call_of(index + 2).value, [ast.Break()], [])
+            node.body.insert(0, ast.copy_location(leave, node))
         return [node, ast.copy_location(call_of(index + 1), node)]
 
 
-def _marker_for(tree: ast.Module) -> _LoopMarker:
-    return _LoopMarker(only_top_level=_imports_numba(tree), left_alone=_saved_with_models(tree))
+def _marker_for(tree: ast.Module, *, can_be_left: bool = False) -> _LoopMarker:
+    return _LoopMarker(
+        only_top_level=_imports_numba(tree),
+        left_alone=_saved_with_models(tree),
+        can_be_left=can_be_left,
+    )
 
 
 def _saved_with_models(tree: ast.Module) -> frozenset[str]:

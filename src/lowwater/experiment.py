@@ -1,0 +1,90 @@
+"""The vocabulary of experiments: what was changed, what was measured, and what it says."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from lowwater.model import Diagnosis, Finding, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The growth per round trip of one run; `problem` says why there is none."""
+
+    kind: Kind = Kind.INCONCLUSIVE
+    unit: str = ""
+    where: str | None = None
+    rounds: int = 0
+    growth_bytes: int | None = None
+    interval_bytes: tuple[int, int] | None = None
+    problem: str = ""
+    elapsed_s: float = 0.0
+
+    @property
+    def leaks(self) -> bool:
+        """Whether this run leaks."""
+        return self.kind is Kind.LEAK
+
+
+class Effect(StrEnum):
+    """What a change has done to the growth."""
+
+    STOPS = "stops"
+    LESS = "less"
+    SAME = "same"
+    MORE = "more"
+    UNCLEAR = "unclear"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The effect of a change, with the share of the growth that goes with it."""
+
+    effect: Effect
+    share: float = 0.0
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One line of the table: what was changed, what was measured, and what it says.
+
+    The run as it is has neither a `key` nor a difference; what could not apply was not measured.
+    `blamed` is what the change has taken away, and `codes` the causes that it speaks about.
+    """
+
+    name: str
+    says: str
+    key: str = ""
+    detail: str = ""
+    measured: Measured | None = None
+    difference: Difference | None = None
+    blamed: str = ""
+    codes: tuple[str, ...] = ()
+
+
+class State(StrEnum):
+    """What became of a finding of the first run."""
+
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Sentences for the end, and what became of each finding."""
+
+    sentences: tuple[str, ...] = ()
+    states: tuple[tuple[Finding, State], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The whole outcome: the first run, the table, and what it comes to."""
+
+    diagnosis: Diagnosis
+    experiments: tuple[Experiment, ...] = ()
+    conclusion: Conclusion = field(default_factory=Conclusion)
+    elapsed_s: float = 0.0
+    notes: tuple[str, ...] = ()

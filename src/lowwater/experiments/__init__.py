@@ -1,0 +1,1 @@
+"""The debugging checklist as experiments: one thing is changed, everything else stays."""

@@ -1,0 +1,33 @@
+"""What one factor of an experiment is."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.facts import Facts
+
+
+class Factor:
+    """Changes one thing and nothing else.
+
+    `name` stands in the table, `cleared` is said where the change makes no difference, and
+    `blamed` where it does. `codes` are the causes that it confirms or rejects.
+    """
+
+    key: ClassVar[str]
+    name: ClassVar[str]
+    cleared: ClassVar[str]
+    blamed: ClassVar[str]
+    codes: ClassVar[tuple[str, ...]] = ()
+    environment: ClassVar[Mapping[str, str]] = {}
+
+    def parts(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
+        """What can be left out one by one where the whole helps: detail -> how it is called."""
+        return {}
+
+    def why_not(self, facts: Facts) -> str | None:  # noqa: ARG002
+        """Why there is nothing to change in this program; None if there is."""
+        return None
+
+    def apply(self, change: Change, detail: str) -> None:
+        """Make the change, inside of the program; `detail` narrows it down."""

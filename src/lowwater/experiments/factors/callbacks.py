@@ -1,0 +1,48 @@
+"""Leave out the program's own callbacks."""
+
+from types import ModuleType
+from typing import Any
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+from lowwater.experiments.look import flattened, is_custom
+
+
+class WithoutCallbacks(Factor):
+    """All of them, or the one that `detail` names."""
+
+    key = "callbacks"
+    name = "without your callbacks"
+    cleared = "not your callbacks"
+    blamed = "a callback of yours"
+    codes = ("LW101",)
+
+    def why_not(self, facts: Facts) -> str | None:
+        """There have to be some."""
+        if not facts.fits:
+            return "the program does not call fit"
+        return None if facts.callbacks else "fit has no callbacks of yours"
+
+    def parts(self, facts: Facts) -> dict[str, str]:
+        """Each of them."""
+        return {
+            name: f"the callback {name} ({where})" if where else f"the callback {name}"
+            for name, where in facts.callbacks.items()
+        }
+
+    def apply(self, change: Change, detail: str) -> None:
+        """Give the others to `fit`."""
+
+        def without(callbacks: Any) -> list[Any]:  # noqa: ANN401
+            return [one for one in flattened(callbacks) if not _is_meant(one, detail)]
+
+        def place(keras: ModuleType) -> None:
+            change.rebind(keras.Model.fit, "callbacks", without)
+
+        for library in ("keras", "tf_keras"):
+            change.when_imported(library, place)
+
+
+def _is_meant(callback: Any, detail: str) -> bool:  # noqa: ANN401
+    return is_custom(callback) and (not detail or type(callback).__qualname__ == detail)

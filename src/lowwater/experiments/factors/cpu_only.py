@@ -1,0 +1,19 @@
+"""Hide the GPUs."""
+
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+
+
+class CpuOnly(Factor):
+    """The same on the processor."""
+
+    key = "cpu"
+    name = "CPU only"
+    cleared = "not the GPU"
+    blamed = "something on the GPU"
+    codes = ("LW405",)
+    environment = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}  # noqa: RUF012
+
+    def why_not(self, facts: Facts) -> str | None:
+        """There has to be one."""
+        return None if facts.gpus else "no GPU here: nothing to compare"

@@ -1,0 +1,77 @@
+"""One repeated batch in the place of the input pipeline."""
+
+import itertools
+from types import ModuleType
+from typing import Any
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+
+_PIPELINES = frozenset({"tf.data", "PyDataset", "generator"})
+_PARTS = {"cache": "`cache()`", "shuffle": "`shuffle()`", "prefetch": "`prefetch()`"}
+
+
+class OneBatch(Factor):
+    """The first batch again and again: the same shapes, the same number of steps."""
+
+    key = "one-batch"
+    name = "with one repeated batch"
+    cleared = "not the input pipeline"
+    blamed = "the input pipeline"
+    codes = ("LW301", "LW302", "LW303", "LW304")
+
+    def why_not(self, facts: Facts) -> str | None:
+        """Arrays are no pipeline."""
+        if not facts.fits:
+            return "the program does not call fit"
+        if facts.backend != "tensorflow":
+            return f"only for the TensorFlow backend (here: {facts.backend})"
+        return None if _PIPELINES & {*facts.inputs} else "fit is given arrays: there is no pipeline"
+
+    def parts(self, facts: Facts) -> dict[str, str]:
+        """The parts of a `tf.data` pipeline that keep data."""
+        return dict(_PARTS) if "tf.data" in facts.inputs else {}
+
+    def apply(self, change: Change, detail: str) -> None:
+        """Where `fit` takes its data from, or only one part of the pipeline."""
+        if detail:
+            change.when_imported("tensorflow", lambda module: _leave_out(module, detail))
+            return
+
+        def place(keras: ModuleType) -> None:
+            change.rebind(keras.Model.fit, "x", repeated)
+
+        change.when_imported("keras", place)
+
+
+def _leave_out(tensorflow: ModuleType, method: str) -> None:
+    def same(dataset: Any, *_: Any, **__: Any) -> Any:  # noqa: ANN401
+        return dataset
+
+    setattr(tensorflow.data.Dataset, method, same)
+
+
+def repeated(x: Any) -> Any:  # noqa: ANN401
+    """The first batch of a pipeline as one that is as long; anything else as it is."""
+    import tensorflow as tf
+
+    if isinstance(x, tf.data.Dataset):
+        steps = int(x.cardinality())
+        first = next(iter(x), None)
+        count = _count(x) if steps == tf.data.UNKNOWN_CARDINALITY else steps
+        if first is None or count == 0:
+            return x
+        return tf.data.Dataset.from_tensors(first).repeat(None if count < 0 else count)
+    if hasattr(type(x), "__getitem__") and hasattr(x, "num_batches"):
+        return tf.data.Dataset.from_tensors(x[0]).repeat(x.num_batches)
+    if hasattr(type(x), "__next__"):
+        return itertools.repeat(next(x))
+    return x
+
+
+def _count(dataset: Any) -> int:  # noqa: ANN401
+    """How long a data set is that does not say; one that seems endless counts as such."""
+    most = 10_000
+    count = sum(1 for _ in itertools.islice(dataset, most))
+    return -1 if count == most else count

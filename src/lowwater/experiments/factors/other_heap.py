@@ -1,0 +1,14 @@
+"""Another behaviour of malloc: one arena, and free memory is given back at once."""
+
+from lowwater.experiments.factors._factor import Factor
+
+
+class OtherHeap(Factor):
+    """By the settings of glibc, which it reads when the process starts."""
+
+    key = "heap"
+    name = "another heap (one arena, trimmed)"
+    cleared = "not fragmentation"
+    blamed = "how malloc keeps free memory"
+    codes = ("LW402",)
+    environment = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}  # noqa: RUF012

@@ -1,0 +1,44 @@
+"""Fit the same model again and again, where the program makes a new one each time."""
+
+from types import ModuleType
+from typing import Any
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+
+# ruff: noqa: ANN401 - models of the program
+
+
+class SameModel(Factor):
+    """The first model takes the place of every later one that is built like it."""
+
+    key = "same-model"
+    name = "the same model in every fit"
+    cleared = "not that models are made anew"
+    blamed = "making a new model for every fit"
+    codes = ("LW201", "LW103", "LW205", "LW207")
+
+    def why_not(self, facts: Facts) -> str | None:
+        """Several models have to be fitted."""
+        if not facts.fits:
+            return "the program does not call fit"
+        return None if facts.models > 1 else "the program fits one model only"
+
+    def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
+        """`fit` is asked of the first one."""
+        first: dict[Any, Any] = {}
+
+        def instead(model: Any) -> Any:
+            return first.setdefault(_plan(model), model)
+
+        def place(keras: ModuleType) -> None:
+            change.rebind(keras.Model.fit, "self", instead)
+
+        for library in ("keras", "tf_keras"):
+            change.when_imported(library, place)
+
+
+def _plan(model: Any) -> Any:
+    """What makes two models alike: their class, and the shapes of their weights."""
+    return type(model), tuple(tuple(weight.shape) for weight in model.weights)

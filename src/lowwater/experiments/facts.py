@@ -1,0 +1,31 @@
+"""What the first run has shown of the program, as far as the factors need it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+_KEY = "experiment.facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Which callbacks and data `fit` was given, and where it can run."""
+
+    fits: int = 0
+    # Different models that were fitted; more than two are not counted.
+    models: int = 0
+    # The program's own callbacks: class -> where it is defined.
+    callbacks: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    backend: str = ""
+    gpus: int = 0
+
+    def to_environment(self) -> dict[str, str]:
+        """For the recording."""
+        return {_KEY: json.dumps(asdict(self))}
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "Facts":
+        """What a recording says; nothing where it says nothing."""
+        known = json.loads(environment.get(_KEY, "{}"))
+        return cls(**{**known, "inputs": tuple(known.get("inputs", ()))})

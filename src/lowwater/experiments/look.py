@@ -1,0 +1,130 @@
+"""Notes what `fit` is given, for the factors that could change it."""
+
+import inspect
+import itertools
+import sys
+import weakref
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.facts import Facts
+
+# ruff: noqa: ANN401 - the program's own objects
+
+_LIBRARIES = ("keras", "tf_keras")
+_OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
+# A class of Keras that runs functions of the program.
+_CARRIERS = frozenset({"LambdaCallback"})
+
+
+_ENOUGH_MODELS = 2
+_numbers = itertools.count()
+# An address may be given to another model when the first is dead; a number is not.
+_names: "weakref.WeakKeyDictionary[Any, int]" = weakref.WeakKeyDictionary()
+
+
+class Look:
+    """Sees every `fit`; keeps names, never an object."""
+
+    def __init__(
+        self, learn: Callable[[dict[str, str]], None], shown: Callable[[str], str]
+    ) -> None:
+        """`learn` records what became known, `shown` is how reports call a file."""
+        self._learn = learn
+        self._shown = shown
+        self._callbacks: dict[str, str] = {}
+        self._inputs: list[str] = []
+        self._models: set[int] = set()
+        self._told: Facts | None = None
+
+    def apply(self, change: Change) -> None:
+        """Look at what is given to `fit`, and let it pass as it is."""
+        for library in _LIBRARIES:
+            change.when_imported(library, lambda module: self._place(module, change))
+
+    def _place(self, keras: ModuleType, change: Change) -> None:
+        change.rebind(keras.Model.fit, "callbacks", self._saw_callbacks)
+        change.rebind(keras.Model.fit, "x", self._saw_input)
+        change.rebind(keras.Model.fit, "self", self._saw_model)
+
+    def _saw_callbacks(self, callbacks: Any) -> Any:
+        for one in flattened(callbacks):
+            if is_custom(one):
+                kind = type(one)
+                self._callbacks[kind.__qualname__] = _where(kind, self._shown)
+        self._tell()
+        return callbacks
+
+    def _saw_input(self, x: Any) -> Any:
+        kind = kind_of_input(x)
+        if kind not in self._inputs:
+            self._inputs.append(kind)
+        return x
+
+    def _saw_model(self, model: Any) -> Any:
+        if len(self._models) < _ENOUGH_MODELS:
+            self._models.add(_names.setdefault(model, next(_numbers)))
+        return model
+
+    def _tell(self) -> None:
+        keras: Any = sys.modules.get("keras")
+        backend = keras.backend.backend() if keras is not None else "tensorflow"
+        facts = Facts(
+            fits=1,
+            models=len(self._models),
+            callbacks=dict(self._callbacks),
+            inputs=tuple(self._inputs),
+            backend=backend,
+            gpus=_gpus(),
+        )
+        if facts != self._told:
+            self._told = facts
+            self._learn(facts.to_environment())
+
+
+def flattened(callbacks: Any) -> list[Any]:
+    """What `fit` was given: one callback, several, or Keras' own list of them."""
+    if callbacks is None:
+        return []
+    inside = getattr(callbacks, "callbacks", callbacks)
+    if not isinstance(inside, list | tuple):
+        return [inside]
+    return [one for part in inside for one in flattened(part)]
+
+
+def is_custom(callback: Any) -> bool:
+    """Whether it is the program's own, or runs functions of its own."""
+    kind = type(callback)
+    library = str(kind.__module__).partition(".")[0]
+    return library not in _OF_LIBRARIES or kind.__name__ in _CARRIERS
+
+
+def kind_of_input(x: Any) -> str:
+    """In words: arrays, a data set, a generator."""
+    kind = type(x)
+    names = {one.__name__ for one in kind.__mro__}
+    if names & {"PyDataset", "Sequence"}:
+        return "PyDataset"
+    if "DatasetV2" in names:
+        return "tf.data"
+    if inspect.isgenerator(x) or hasattr(kind, "__next__"):
+        return "generator"
+    return "arrays"
+
+
+def _where(kind: type, shown: Callable[[str], str]) -> str:
+    try:
+        file, (_, line) = inspect.getsourcefile(kind), inspect.getsourcelines(kind)
+    except (OSError, TypeError):
+        return ""
+    return f"{shown(file)}:{line}" if file else ""
+
+
+def _gpus() -> int:
+    tensorflow: Any = sys.modules.get("tensorflow")
+    try:
+        return len(tensorflow.config.list_physical_devices("GPU")) if tensorflow else 0
+    except Exception:  # noqa: BLE001 - it is only asked for a table
+        return 0
