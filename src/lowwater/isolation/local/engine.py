@@ -61,7 +61,8 @@ def run(order: Order, *, start: Start = "fork", preload: Sequence[str] = ()) -> 
             continue
         raw.started, raw.elapsed_s = started, time.monotonic() - began
         return raw
-    raise ChildDied(f"The process that starts trials died each time: {server.last_words()}")
+    told = f"The process that starts trials died each time: {server.last_words()}"
+    return Raw(error=ChildDied(told), elapsed_s=time.monotonic() - began)
 
 
 def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:

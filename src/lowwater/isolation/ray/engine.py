@@ -103,9 +103,9 @@ class Ray:
             return None
         except BaseException:  # Ctrl-C, or the program's own stream that cannot be written to
             if trial.abandon():
-                hosts.put_back(host)
+                hosts.put_back(host, errand.number)
             raise
-        hosts.put_back(host)
+        hosts.put_back(host, errand.number)
         return _raw(reply, host.where, lost)
 
     def _actor_options(self) -> dict[str, Any]:

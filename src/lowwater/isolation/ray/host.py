@@ -35,7 +35,9 @@ class Host:
         """Nothing is started before the first trial."""
         self._news: News = SimpleQueue()
         self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-        self._changing = threading.Lock()
+        self._changing = threading.Condition()
+        self._latest = 0
+        self._is_closing = False
         self._cancels: dict[int, Cancel] = {}
         self._unwanted: set[int] = set()
 
@@ -48,10 +50,10 @@ class Host:
 
     def run(self, errand: Errand) -> Reply:
         """Make the call in a fresh process; the last of the news is that it ended."""
-        self._news.put((BEGAN, errand.number))
         try:
             with Cancel() as cancel:
                 self._begin(errand.number, cancel)
+                self._news.put((BEGAN, errand.number))
                 with (
                     redirect_stdout(_Written("stdout", self._news)),
                     redirect_stderr(_Written("stderr", self._news)),
@@ -83,10 +85,28 @@ class Host:
         # It may be waiting for an answer that nobody will give.
         self._answers.put((False, ConnectionError("the caller is gone")))
 
+    def rest(self, number: int, idle_s: float) -> None:
+        """That trial has ended. If no other comes for so long, end: others may need the room.
+
+        It is decided here because a thread of the caller must not ask Ray for it: if the program
+        leaves the cluster at that moment, Ray ends the program.
+        """
+        with self._changing:
+            if self._changing.wait_for(lambda: self._latest != number, idle_s):
+                return
+            self._is_closing = True
+        import ray
+
+        ray.actor.exit_actor()
+
     def _begin(self, number: int, cancel: Cancel) -> None:
         while not self._answers.empty():  # those to a trial that was cancelled
             self._answers.get()
         with self._changing:
+            while self._is_closing:  # too late: the caller will be told that the host is gone
+                self._changing.wait()
+            self._latest = number
+            self._changing.notify_all()
             self._cancels = {number: cancel}
             if number in self._unwanted:
                 cancel.set()

@@ -1,6 +1,5 @@
 """The hosts of this program: kept between trials, because a warm one starts them in a blink."""
 
-import contextlib
 import threading
 import time
 from collections.abc import Mapping
@@ -12,8 +11,8 @@ from lowwater.isolation.ray.host import Host
 
 # How often those who wait look whether they still should.
 LOOK_S = 0.1
-# One trial, and beside it the caller who listens, answers or cancels.
-_CALLS_AT_ONCE = 4
+# One trial, and beside it the caller who listens, answers, cancels or lets it rest.
+_CALLS_AT_ONCE = 8
 
 
 class HostLost(Exception):
@@ -34,10 +33,7 @@ class Handle:
         """Give its resources back; a trial that runs there dies with it."""
         import ray
 
-        # Where the program has left the cluster meanwhile, that has ended it already.
-        if ray.is_initialized():
-            with contextlib.suppress(Exception):
-                ray.kill(self.actor)
+        ray.kill(self.actor)
 
 
 class Hosts:
@@ -51,7 +47,6 @@ class Hosts:
         self._starting: list[Handle] = []
         self._waiting = 0
         self._changing = threading.Lock()
-        self._timer: threading.Timer | None = None
 
     def take(self, cancel: Cancel | None) -> Handle:
         """A host that is ready: one that is idle, or whichever is first to become so."""
@@ -63,39 +58,37 @@ class Hosts:
             while True:
                 with self._changing:
                     found = self._found()
+                    if found is not None:
+                        self._stop_waiting()
+                        return found
                     starting = [one.ready for one in self._starting]
-                if found is not None:
-                    return found
                 ray.wait(starting, timeout=LOOK_S)
-                if cancel is not None and cancel.is_set:
-                    raise Cancelled
-        finally:
+                _check(cancel)
+        except BaseException:
             with self._changing:
-                self._waiting -= 1
-                while len(self._starting) > self._waiting:
-                    self._starting.pop().end()
+                self._stop_waiting()
+            raise
 
-    def put_back(self, host: Handle) -> None:
-        """For the next trial."""
+    def put_back(self, host: Handle, number: int) -> None:
+        """For the next trial after this one; if none comes, it ends by itself."""
+        host.actor.rest.remote(number, self.idle_s)
         with self._changing:
             host.is_new, host.idle_since = False, time.monotonic()
             self._idle.append(host)
-            if self._timer is None:
-                self._wake(self.idle_s)
 
-    def end_idle(self, unused_s: float = 0) -> None:
-        """End those that nobody has used for so long: others may need their resources."""
+    def end_idle(self) -> None:
+        """End them now: their resources are needed."""
         with self._changing:
-            limit = time.monotonic() - unused_s
-            old = [one for one in self._idle if one.idle_since <= limit]
-            self._idle = [one for one in self._idle if one.idle_since > limit]
-        for one in old:
+            idle, self._idle = self._idle, []
+        for one in idle:
             one.end()
 
     def _found(self) -> Handle | None:
         """One that can be used now. As many are started as there are threads that wait."""
         import ray
 
+        limit = time.monotonic() - self.idle_s
+        self._idle = [one for one in self._idle if one.idle_since > limit]
         if self._idle:
             return self._idle.pop()
         while len(self._starting) < self._waiting:
@@ -107,6 +100,12 @@ class Hosts:
             return one
         return None
 
+    def _stop_waiting(self) -> None:
+        """One thread less; what was started for it, and is not needed now, is ended."""
+        self._waiting -= 1
+        while len(self._starting) > self._waiting:
+            self._starting.pop().end()
+
     def _start(self) -> Handle:
         import ray
 
@@ -117,18 +116,10 @@ class Hosts:
         )
         return Handle(actor, actor.where.remote())
 
-    def _wake(self, after_s: float) -> None:
-        self._timer = threading.Timer(after_s, self._look)
-        self._timer.daemon = True
-        self._timer.start()
 
-    def _look(self) -> None:
-        self.end_idle(self.idle_s)
-        with self._changing:
-            self._timer = None
-            if self._idle:
-                oldest = min(one.idle_since for one in self._idle)
-                self._wake(max(LOOK_S, oldest + self.idle_s - time.monotonic()))
+def _check(cancel: Cancel | None) -> None:
+    if cancel is not None and cancel.is_set:
+        raise Cancelled
 
 
 def told(reference: Any) -> Any:  # noqa: ANN401
