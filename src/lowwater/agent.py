@@ -7,7 +7,6 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from types import CodeType, ModuleType
@@ -20,7 +19,7 @@ from lowwater.instrumentation import calls, explicit, keras_fit, libraries, life
 from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
-from lowwater.instrumentation.loops import code_with_ticks, shown_path
+from lowwater.instrumentation.loops import IsEnough, code_with_ticks, shown_path
 from lowwater.mend import mend
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
@@ -47,7 +46,7 @@ class Agent:
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
         # For an experiment: whether a loop has made enough rounds, by its line.
-        self.is_enough: Callable[[int], Callable[[], bool]] | None = None
+        self.is_enough: IsEnough | None = None
         self._calls = calls.Calls(self._files.__contains__)
         self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))

@@ -21,7 +21,9 @@ main(sys.argv.pop())
 
 
 def launch(
-    assignment: Assignment, environment: "Mapping[str, str] | None" = None, **options: Any
+    assignment: Assignment,
+    environment: Mapping[str, str] | None = None,
+    **options: Any,  # noqa: ANN401 - those of Popen
 ) -> "subprocess.Popen[bytes]":
     """Start the program with the agent inside, under the flags of this very interpreter."""
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001

@@ -8,7 +8,7 @@ import click
 
 from lowwater.errors import LowwaterError
 
-COMMANDS = ("run", "report", "explain", "doctor", "demo")
+COMMANDS = ("run", "diagnose", "report", "explain", "doctor", "demo")
 
 
 class _Commands(click.Group):

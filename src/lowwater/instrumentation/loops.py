@@ -8,6 +8,8 @@ from types import CodeType
 from lowwater.instrumentation._inject import call_of, compiled, fill_in
 from lowwater.instrumentation._tick import Passes, end_tick_for, tick_for
 
+# For the line of a loop what tells, at the start of a round, whether the loop is to be left.
+IsEnough = Callable[[int], Callable[[], bool]]
 _Loop = ast.For | ast.While | ast.AsyncFor
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -28,12 +30,11 @@ def code_with_ticks(
     source: bytes,
     filename: str,
     passes_at: Callable[[int], Passes],
-    is_enough: Callable[[int], Callable[[], bool]] | None = None,
+    is_enough: IsEnough | None = None,
 ) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are.
 
-    `is_enough` gives for the line of a loop what tells, at the start of a round, whether the loop
-    is to be left: an experiment has no need of all of them.
+    With `is_enough` loops can be left early: an experiment has no need of all their rounds.
     """
     tree = ast.parse(source, filename)
     marker = _marker_for(tree, can_be_left=is_enough is not None)

@@ -1,5 +1,8 @@
 """Hide the GPUs."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
 
@@ -12,7 +15,10 @@ class CpuOnly(Factor):
     cleared = "not the GPU"
     blamed = "something on the GPU"
     codes = ("LW405",)
-    environment = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}  # noqa: RUF012
+    environment: ClassVar[Mapping[str, str]] = {
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "JAX_PLATFORMS": "cpu",
+    }
 
     def why_not(self, facts: Facts) -> str | None:
         """There has to be one."""

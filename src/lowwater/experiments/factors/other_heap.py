@@ -1,5 +1,8 @@
 """Another behaviour of malloc: one arena, and free memory is given back at once."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from lowwater.experiments.factors._factor import Factor
 
 
@@ -11,4 +14,7 @@ class OtherHeap(Factor):
     cleared = "not fragmentation"
     blamed = "how malloc keeps free memory"
     codes = ("LW402",)
-    environment = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}  # noqa: RUF012
+    environment: ClassVar[Mapping[str, str]] = {
+        "MALLOC_ARENA_MAX": "1",
+        "MALLOC_TRIM_THRESHOLD_": "65536",
+    }

@@ -1,0 +1,103 @@
+"""The table of experiments, and what it comes to."""
+
+import io
+import textwrap
+
+from rich.console import Console
+from rich.table import Table
+
+from lowwater.experiment import Checked, Effect, Experiment, Measured, State
+from lowwater.model import Kind
+from lowwater.units import format_bytes, format_duration, format_growth
+
+_STATES = {
+    State.CONFIRMED: "Confirmed by experiment",
+    State.REJECTED: "Rejected by experiment",
+    State.UNTESTED: "Not tested by experiment",
+}
+
+
+def render(checked: Checked, *, width: int = 100, colour: bool = False) -> str:
+    """The whole outcome as text."""
+    drawn = io.StringIO()
+    console = Console(
+        file=drawn, width=width, force_terminal=colour, no_color=not colour, highlight=False
+    )
+    console.print(_table(checked))
+    for paragraph in _paragraphs(checked):
+        console.print()
+        for part in paragraph:
+            for line in textwrap.wrap(part, width, subsequent_indent="  ") or [""]:
+                console.print(line, markup=False)
+    return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
+
+
+def _table(checked: Checked) -> Table:
+    base = checked.experiments[0].measured if checked.experiments else None
+    unit = base.unit if base is not None and base.unit else "round"
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("experiment")
+    table.add_column(f"growth per {unit}", justify="right")
+    table.add_column("")
+    table.add_column("says")
+    for one in checked.experiments:
+        table.add_row(one.name, growth(one.measured), interval(one.measured), says(one))
+    return table
+
+
+def growth(measured: Measured | None) -> str:
+    """`+4.0 MiB`, or a dash where nothing was measured."""
+    known = measured.growth_bytes if measured is not None else None
+    return "—" if known is None else format_growth(known)
+
+
+def interval(measured: Measured | None) -> str:
+    """`(3.9 MiB … 4.1 MiB)`."""
+    if measured is None or measured.interval_bytes is None:
+        return ""
+    low, high = measured.interval_bytes
+    return f"({format_bytes(low)} … {format_bytes(high)})"
+
+
+def says(one: Experiment) -> str:
+    """What stands in the last column; a change that helps stands out."""
+    found = one.difference
+    stands_out = found is not None and found.effect in {Effect.STOPS, Effect.LESS}
+    return f"[bold]{_plain(one.says)}[/bold]" if stands_out else _plain(one.says)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _paragraphs(checked: Checked) -> list[list[str]]:
+    if not checked.experiments or not _leaks(checked):
+        return [[_nothing_to_find(checked)]]
+    told = [[*checked.conclusion.sentences]] if checked.conclusion.sentences else []
+    for finding, state in checked.conclusion.states:
+        where = f"   {finding.where}" if finding.where else ""
+        told.append(
+            [
+                f"{finding.code} {finding.name}{where}",
+                f"  {finding.message}",
+                f"  {_STATES[state]}. More: lowwater explain {finding.code}",
+            ]
+        )
+    runs = sum(one.measured is not None for one in checked.experiments)
+    told.append([f"{runs} runs in {format_duration(checked.elapsed_s)}."])
+    return told
+
+
+def _leaks(checked: Checked) -> bool:
+    base = checked.experiments[0].measured
+    return base is not None and base.leaks
+
+
+def _nothing_to_find(checked: Checked) -> str:
+    verdict = checked.diagnosis.verdict
+    if verdict.kind is Kind.INCONCLUSIVE:
+        more = verdict.more_units_needed
+        advice = f" It needs {more} more rounds: see --epochs and --rounds." if more else ""
+        return f"The run does not tell whether there is a leak: {verdict.because}.{advice}"
+    because = f"{verdict.because[:1].upper()}{verdict.because[1:]}"
+    return f"There is nothing to find: the program does not leak. {because}."
