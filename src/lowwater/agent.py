@@ -19,7 +19,7 @@ from lowwater.instrumentation import calls, explicit, keras_fit, libraries, life
 from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
-from lowwater.instrumentation.loops import IsEnough, code_with_ticks, shown_path
+from lowwater.instrumentation.loops import LimitOf, code_with_ticks, shown_path
 from lowwater.mend import mend
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
@@ -45,8 +45,8 @@ class Agent:
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
-        # For an experiment: whether a loop has made enough rounds, by its line.
-        self.is_enough: IsEnough | None = None
+        # For an experiment: what ends a loop early, by its lines.
+        self.limit_of: LimitOf | None = None
         self._calls = calls.Calls(self._files.__contains__)
         self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
@@ -97,7 +97,7 @@ class Agent:
                 source,
                 filename,
                 lambda line: self.passes_of("iteration", f"{shown}:{line}"),
-                self.is_enough,
+                self.limit_of,
             )
         except Exception as error:
             self.observer.note(f"the loops of {shown} are not watched: {error}")
@@ -179,17 +179,25 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     """Shorten the program and change one thing in it."""
     from lowwater.experiments.change import Change
     from lowwater.experiments.cuts import Cuts
-    from lowwater.experiments.factors import FACTORS
+    from lowwater.experiments.factors import find_factor
+    from lowwater.experiments.facts import LOOP_LEFT
     from lowwater.experiments.look import Look
 
-    change = Change(agent.observer.note)
+    observer = agent.observer
+    change = Change(observer.note)
+    # What is placed last runs first: the factor is given what was cut, and looked at, before.
+    factor = find_factor(wanted["factor"])
+    if factor is not None:
+        factor.apply(change, wanted["detail"])
+    Look(observer.learn, agent.shown).apply(change)
     cuts = Cuts(**wanted["cuts"])
-    agent.is_enough = cuts.is_enough
     cuts.apply(change)
-    Look(agent.observer.learn, agent.shown).apply(change)
-    for factor in FACTORS:
-        if factor.key == wanted["factor"]:
-            factor.apply(change, wanted["detail"])
+
+    def left(filename: str, line: int) -> None:
+        observer.learn({LOOP_LEFT: f"{agent.shown(filename)}:{line}"})
+
+    limits = cuts.limits(change, left)
+    agent.limit_of = limits.of_loop if limits is not None else None
 
 
 def mend_libraries(observer: Observer) -> None:

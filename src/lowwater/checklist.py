@@ -1,25 +1,25 @@
 """Runs a program several times, one thing changed each time, and says what that shows."""
 
 import os
+import re
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
 from lowwater.experiment import Checked, Conclusion, Difference, Effect, Experiment, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
-from lowwater.experiments.facts import Facts
+from lowwater.experiments.facts import LOOP_LEFT, Facts
 from lowwater.launch import launch
-from lowwater.model import Diagnosis, Ending, Kind, Verdict
+from lowwater.model import Diagnosis, Kind
 from lowwater.recording.reader import load
 from lowwater.session import diagnose, watch
 
 AS_IT_IS = "as it is"
-_NOT_MADE = "experiment not made: "
 # An experiment may be slower than the program, eager execution above all; a hanging one is ended.
 _SLOWER = 6
 _LEAST_TIME_S = 60
@@ -65,8 +65,12 @@ class Checklist:
         """The program as it is, then each change that applies, until the cause is certain."""
         self._listener.begins(AS_IT_IS)
         diagnosis, base = self._measure("", "", None)
+        if base.problem and LOOP_LEFT in diagnosis.environment:
+            # Perhaps it needs all that its loops do: then they have to run to their end.
+            self._plan = replace(self._plan, cuts=replace(self._plan.cuts, leaves_loops=False))
+            diagnosis, base = self._measure("", "", None)
         self._add(Experiment(AS_IT_IS, _says_base(base), measured=base))
-        if base.leaks:
+        if base.grows:
             facts = Facts.of(diagnosis.environment)
             for one in self._experiments(base, facts, diagnosis):
                 self._add(one)
@@ -76,7 +80,7 @@ class Checklist:
         from lowwater.verdict.conclude import conclude
 
         changed = self._done[1:]
-        conclusion = conclude(changed, diagnosis.findings) if base.leaks else Conclusion()
+        conclusion = conclude(changed, diagnosis.findings) if base.grows else Conclusion()
         return Checked(diagnosis, tuple(self._done), conclusion, time.monotonic() - self._began_s)
 
     def _add(self, one: Experiment) -> None:
@@ -86,9 +90,9 @@ class Checklist:
     def _experiments(
         self, base: Measured, facts: Facts, diagnosis: Diagnosis
     ) -> Iterator[Experiment]:
-        from lowwater.verdict.conclude import helps
+        from lowwater.verdict.conclude import has_failed, helps
 
-        factors = ordered(FACTORS, diagnosis)
+        factors = ordered(suitable(FACTORS, base), diagnosis)
         self._listener.expects(sum(one.why_not(facts) is None for one in factors), base.elapsed_s)
         for factor in factors:
             why_not = factor.why_not(facts) or self._why_not_now(base)
@@ -97,6 +101,10 @@ class Checklist:
                 continue
             tried = self._tried(factor, "", base, facts)
             yield tried
+            if has_failed(tried) and factor.instead is not None:
+                factor = factor.instead  # noqa: PLW2901 - the same question, asked more gently
+                tried = self._tried(factor, "", base, facts)
+                yield tried
             if helps(tried):
                 yield from self._one_by_one(factor, base, facts)
 
@@ -105,11 +113,7 @@ class Checklist:
 
         if not self._plan.runs_all and is_explained(self._done):
             return "not needed: the cause is certain (--all runs it)"
-        if self._plan.budget_s is not None:
-            left_s = self._plan.budget_s - (time.monotonic() - self._began_s)
-            if left_s < base.elapsed_s:
-                return "no time left (--budget)"
-        return None
+        return self._why_no_time(base)
 
     def _one_by_one(self, factor: Factor, base: Measured, facts: Facts) -> Iterator[Experiment]:
         """Which part of it; one part alone needs no experiment of its own."""
@@ -122,7 +126,7 @@ class Checklist:
         if self._plan.budget_s is None:
             return None
         left_s = self._plan.budget_s - (time.monotonic() - self._began_s)
-        return "no time left" if left_s < base.elapsed_s else None
+        return "no time left (--budget)" if left_s < base.elapsed_s else None
 
     def _tried(self, factor: Factor, detail: str, base: Measured, facts: Facts) -> Experiment:
         from lowwater.verdict.compare import compare
@@ -143,6 +147,7 @@ class Checklist:
             difference,
             blamed,
             factor.codes,
+            factor.covers,
         )
 
     def _measure(
@@ -152,11 +157,13 @@ class Checklist:
         base: Measured | None,
         environment: Mapping[str, str] | None = None,
     ) -> tuple[Diagnosis, Measured]:
-        recording = os.path.join(self._plan.recordings, f"{_file_name(key, detail)}.lw")
+        from lowwater.verdict.measure import measured_in
+
+        recording = os.path.join(self._plan.recordings, f"{self._file_name(key, detail)}.lw")
         diagnosis = _finished(recording)
         if diagnosis is None:
             diagnosis = self._run(key, detail, recording, base, environment)
-        return diagnosis, _measured(diagnosis, base)
+        return diagnosis, measured_in(diagnosis, base)
 
     def _run(
         self,
@@ -175,7 +182,7 @@ class Checklist:
         child = launch(
             assignment,
             environment,
-            cwd=plan.working_folder(_file_name(key, detail)),
+            cwd=plan.working_folder(self._file_name(key, detail)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -184,6 +191,11 @@ class Checklist:
         with _ended_after(child, longest_s):
             diagnosis, _ = watch(child, recording)
         return diagnosis
+
+    def _file_name(self, key: str, detail: str) -> str:
+        name = f"{key or 'base'} {detail} {'' if self._plan.cuts.leaves_loops else 'whole'}"
+        plain = "".join(letter if letter.isalnum() else "-" for letter in name.strip())
+        return re.sub("-+", "-", plain)
 
 
 class _ended_after:  # noqa: N801 - reads as a word of the language
@@ -199,6 +211,13 @@ class _ended_after:  # noqa: N801 - reads as a word of the language
     def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
+
+
+def suitable(factors: Sequence[Factor], base: Measured) -> Sequence[Factor]:
+    """Where nothing leaks and the heap is full of holes, only the heap is in question."""
+    if base.leaks:
+        return factors
+    return [factor for factor in factors if factor.is_about_holes]
 
 
 def ordered(factors: Sequence[Factor], diagnosis: Diagnosis) -> list[Factor]:
@@ -223,49 +242,13 @@ def _finished(recording: str) -> Diagnosis | None:
     return diagnose(timeline) if timeline.ending is not None else None
 
 
-def _measured(diagnosis: Diagnosis, base: Measured | None) -> Measured:
-    verdict = _verdict(diagnosis, base)
-    ending = diagnosis.ending
-    return Measured(
-        verdict.kind,
-        verdict.unit.name if verdict.unit else "",
-        verdict.unit.where if verdict.unit else None,
-        verdict.units_seen,
-        verdict.growth_bytes_per_unit,
-        verdict.interval_bytes,
-        _problem(diagnosis, verdict, ending),
-        ending.elapsed_s if ending is not None else 0.0,
-    )
-
-
-def _verdict(diagnosis: Diagnosis, base: Measured | None) -> Verdict:
-    """That of the same unit as in the first run: growth per epoch is compared with its like."""
-    if base is not None:
-        for one in diagnosis.units:
-            if one.unit is not None and (one.unit.name, one.unit.where) == (base.unit, base.where):
-                return one
-        return Verdict(Kind.INCONCLUSIVE, f"no {base.unit} was seen")
-    return diagnosis.verdict
-
-
-def _problem(diagnosis: Diagnosis, verdict: Verdict, ending: Ending | None) -> str:
-    not_made = next((note for note in diagnosis.notes if note.startswith(_NOT_MADE)), None)
-    if not_made is not None:
-        return not_made.removeprefix(_NOT_MADE)
-    if verdict.is_leak is not None or ending is None:
-        return ""
-    if ending.signal is not None:
-        return f"it was ended by signal {ending.signal}"
-    return f"it ended with exit code {ending.exit_code}" if ending.exit_code else ""
-
-
 def _left_out(factor: Factor, why: str) -> Experiment:
     return Experiment(factor.name, why, factor.key, codes=factor.codes)
 
 
 def _says_base(base: Measured) -> str:
-    if base.leaks:
-        return "leaks"
+    if base.grows:
+        return "leaks" if base.leaks else "fragmented: it grows by holes"
     return base.problem or (
         "too few rounds to tell" if base.kind is Kind.INCONCLUSIVE else f"{base.kind}: no leak"
     )
@@ -284,8 +267,3 @@ def _says(factor: Factor, blamed: str, difference: Difference) -> str:
         case Effect.FAILED:
             return f"cannot be run like this: {difference.because}"
     return difference.because
-
-
-def _file_name(key: str, detail: str) -> str:
-    plain = "".join(letter if letter.isalnum() else "-" for letter in f"{key or 'base'} {detail}")
-    return plain.strip("-")

@@ -24,6 +24,11 @@ class Measured:
         """Whether this run leaks."""
         return self.kind is Kind.LEAK
 
+    @property
+    def grows(self) -> bool:
+        """Whether there is a growth to be explained: a leak, or ever more holes in the heap."""
+        return self.kind in {Kind.LEAK, Kind.FRAGMENTED} and bool(self.growth_bytes)
+
 
 class Effect(StrEnum):
     """What a change has done to the growth."""
@@ -51,6 +56,7 @@ class Experiment:
 
     The run as it is has neither a `key` nor a difference; what could not apply was not measured.
     `blamed` is what the change has taken away, and `codes` the causes that it speaks about.
+    What other changes take away, those with the keys in `covers`, this one takes away too.
     """
 
     name: str
@@ -61,6 +67,7 @@ class Experiment:
     difference: Difference | None = None
     blamed: str = ""
     codes: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 class State(StrEnum):

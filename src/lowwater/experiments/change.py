@@ -5,12 +5,12 @@ Runs in the watched process: it imports no framework, and acts when the program 
 
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
-from types import ModuleType
+from contextlib import AbstractContextManager, ExitStack
+from types import FunctionType, ModuleType
 from typing import Any
 
 from lowwater.instrumentation._imports import AfterImport
-from lowwater.instrumentation._inject import CannotInject, rebound
+from lowwater.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.instrumentation._placement import innermost
 
 Note = Callable[[str], None]
@@ -35,11 +35,39 @@ class Change:
 
         sys.meta_path.insert(0, AfterImport({library: guarded}))
 
-    def rebind(self, function: Any, argument: str, changed: Callable[[Any], object]) -> None:  # noqa: ANN401
-        """Let a function of a library begin with another value for one of its arguments."""
+    def rebind(
+        self,
+        function: Any,  # noqa: ANN401
+        argument: str,
+        changed: Callable[..., object],
+        *others: str,
+    ) -> None:
+        """Let a function of a library begin with another value for one of its arguments.
+
+        `changed` is given the value, and those of the `others`.
+        """
+
+        def guarded(value: Any, *values: Any) -> object:  # noqa: ANN401
+            try:
+                return changed(value, *values)
+            except Exception as error:  # noqa: BLE001 - the program has to run
+                self.failed(f"{argument}: {type(error).__name__}: {error}")
+                return value
+
+        self._enter(function, lambda plain: rebound(plain, argument, guarded, *others))
+
+    def before(self, function: Any, act: Callable[[], object]) -> None:  # noqa: ANN401
+        """Act at the start of each call of a function."""
+        self._enter(function, lambda plain: injected(plain, act, "start"))
+
+    def _enter(
+        self,
+        function: Any,  # noqa: ANN401
+        change: Callable[[FunctionType], AbstractContextManager[None]],
+    ) -> None:
         plain = innermost(function)
         try:
-            self._undo.enter_context(rebound(plain, argument, changed))
+            self._undo.enter_context(change(plain))
         except CannotInject as error:
             self.failed(f"{plain.__qualname__}: {error}")
 

@@ -1,13 +1,23 @@
 """Shortens a program to what the statistic needs, in every experiment alike."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
+from typing import Any
 
 from lowwater.experiments.change import Change
+from lowwater.experiments.limits import Limit, Limits
+from lowwater.experiments.shorter import as_long_as, shorter
+from lowwater.instrumentation.keras_calls import CALLS
 
 _LIBRARIES = ("keras", "tf_keras")
+# Where work is done that is worth to be measured; a loop without any prepares something.
+_WORK: dict[str, tuple[str, str]] = {
+    "tensorflow.python.eager.backprop": ("GradientTape", "__enter__"),
+    "tensorflow.python.eager.polymorphic_function.polymorphic_function": ("Function", "__call__"),
+    "tensorflow.python.client.session": ("BaseSession", "run"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,48 +25,56 @@ class Cuts:
     """How much of the program is run.
 
     A loop is left after `rounds`, or after `seconds` if that is later: a loop of short rounds
-    needs many of them.
+    needs many of them. Without `leaves_loops` all of them run to their end.
     """
 
     epochs: int = 12
     steps: int = 30
     rounds: int = 14
     seconds: float = 8.0
+    leaves_loops: bool = True
 
     def apply(self, change: Change) -> None:
         """Shorten every `fit`."""
         for library in _LIBRARIES:
             change.when_imported(library, lambda module: self._shorten(module, change))
 
-    def is_enough(self, _line: int) -> Callable[[], bool]:
-        """Tells one loop whether it has made enough rounds; it begins anew each time."""
-        return _Enough(self.rounds, self.seconds)
+    def limits(self, change: Change, left: Callable[[str, int], None]) -> Limits | None:
+        """What ends the loops of the program; `left` is told of each that was ended early."""
+        if not self.leaves_loops:
+            return None
+        limits = Limits(Limit(self.rounds, self.seconds, self.steps), left)
+        for library in _LIBRARIES:
+            change.when_imported(library, lambda module: _watch_keras(module, change, limits))
+        for name, place in _WORK.items():
+            change.when_imported(name, partial(_watch, place, change, limits))
+        return limits
 
     def _shorten(self, keras: ModuleType, change: Change) -> None:
-        # `Model.fit` of Keras 3 is the backend's own.
-        change.rebind(keras.Model.fit, "epochs", lambda epochs: min(epochs, self.epochs))
-        change.rebind(keras.Model.fit, "steps_per_epoch", self._fewer)
+        # `Model.fit` of Keras 3 is the backend's own. What is placed last runs first: the data
+        # are cut by what the program itself has asked for.
+        fit = keras.Model.fit
+        change.rebind(fit, "epochs", lambda epochs: min(epochs, self.epochs))
+        change.rebind(fit, "steps_per_epoch", self._fewer)
+        change.rebind(fit, "y", as_long_as, "x")
+        change.rebind(fit, "sample_weight", as_long_as, "x")
+        change.rebind(fit, "x", self._shorter, "steps_per_epoch", "batch_size")
+        change.rebind(fit, "validation_data", self._shorter, "validation_steps", "batch_size")
 
     def _fewer(self, steps: int | None) -> int | None:
-        # Without a number the data decide; a short data set must not run out.
+        # Without a number the data decide, and they are cut themselves.
         return steps if steps is None else min(steps, self.steps)
 
+    def _shorter(self, data: Any, steps: int | None, batch_size: int | None) -> Any:  # noqa: ANN401
+        return shorter(data, self.steps, steps, batch_size)
 
-class _Enough:
-    """Counts the rounds of one loop."""
 
-    def __init__(self, rounds: int, seconds: float) -> None:
-        self._rounds = rounds
-        self._seconds = seconds
-        self._made = 0
-        self._began_s = 0.0
+def _watch_keras(keras: ModuleType, change: Change, limits: Limits) -> None:
+    for name in CALLS:
+        change.before(getattr(keras.Model, name), limits.worked)
+    change.before(keras.optimizers.Optimizer.apply_gradients, limits.worked)
 
-    def __call__(self) -> bool:
-        now_s = time.monotonic()
-        if self._made == 0:
-            self._began_s = now_s
-        if self._made >= self._rounds and now_s - self._began_s >= self._seconds:
-            self._made = 0
-            return True
-        self._made += 1
-        return False
+
+def _watch(place: tuple[str, str], change: Change, limits: Limits, module: ModuleType) -> None:
+    kind, method = place
+    change.before(getattr(getattr(module, kind), method), limits.worked)

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 _KEY = "experiment.facts"
+# Where a recording says that a loop of the program was left early.
+LOOP_LEFT = "experiment.loop_left"
 
 
 @dataclass(frozen=True, slots=True)

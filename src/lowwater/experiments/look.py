@@ -101,6 +101,19 @@ def is_custom(callback: Any) -> bool:
     return library not in _OF_LIBRARIES or kind.__name__ in _CARRIERS
 
 
+def is_meant(callback: Any, detail: str) -> bool:
+    """Whether it is the one that an experiment names, or one of all."""
+    return is_custom(callback) and (not detail or type(callback).__qualname__ == detail)
+
+
+def parts_of(facts: Facts) -> dict[str, str]:
+    """Each callback of the program, and how it is called."""
+    return {
+        name: f"the callback {name} ({where})" if where else f"the callback {name}"
+        for name, where in facts.callbacks.items()
+    }
+
+
 def kind_of_input(x: Any) -> str:
     """In words: arrays, a data set, a generator."""
     kind = type(x)

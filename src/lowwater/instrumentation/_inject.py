@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 Where = Literal["start", "end"]
 
@@ -82,12 +82,14 @@ def injected(
 
 @contextmanager
 def rebound(
-    function: FunctionType, argument: str, changed: Callable[[Any], object]
+    function: FunctionType, argument: str, changed: Callable[..., object], *others: str
 ) -> Iterator[None]:
-    """Run with `argument = changed(argument)` at the start of the function."""
+    """Run with `argument = changed(argument, *others)` at the start of the function."""
 
     def rebinding(index: int) -> ast.Assign:
-        return ast.Assign([ast.Name(argument, ast.Store())], call_of(index, argument).value)
+        return ast.Assign(
+            [ast.Name(argument, ast.Store())], call_of(index, argument, *others).value
+        )
 
     with _inserted(function, _Insertion(rebinding, changed, "start")):
         yield

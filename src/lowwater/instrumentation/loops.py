@@ -4,12 +4,11 @@ import ast
 import os
 from collections.abc import Callable
 from types import CodeType
+from typing import Protocol
 
 from lowwater.instrumentation._inject import call_of, compiled, fill_in
 from lowwater.instrumentation._tick import Passes, end_tick_for, tick_for
 
-# For the line of a loop what tells, at the start of a round, whether the loop is to be left.
-IsEnough = Callable[[int], Callable[[], bool]]
 _Loop = ast.For | ast.While | ast.AsyncFor
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -24,27 +23,44 @@ _COMPILING_DECORATORS = frozenset(
 _COMPUTING_METHODS = frozenset(
     "build call compute_loss forward predict_step test_step train_step".split()
 )
+# What is placed for each loop.
+_PLACED = 4
+
+
+class Limited(Protocol):
+    """Tells a loop when it is to be left."""
+
+    def begin(self) -> None:
+        """The loop is entered."""
+
+    def is_over(self) -> bool:
+        """Whether it is to be left, at the start of a round."""
+
+
+# For a file and the first and last line of a loop.
+LimitOf = Callable[[str, int, int], Limited]
 
 
 def code_with_ticks(
     source: bytes,
     filename: str,
     passes_at: Callable[[int], Passes],
-    is_enough: IsEnough | None = None,
+    limit_of: LimitOf | None = None,
 ) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are.
 
-    With `is_enough` loops can be left early: an experiment has no need of all their rounds.
+    With `limit_of` loops can be left early: an experiment has no need of all their rounds.
     """
     tree = ast.parse(source, filename)
-    marker = _marker_for(tree, can_be_left=is_enough is not None)
+    marker = _marker_for(tree, can_be_left=limit_of is not None)
     marked = ast.fix_missing_locations(marker.visit(tree))
     code = compiled(marked, filename)
     placed: list[Callable[[], object]] = []
-    for line in marker.lines:
+    for line, last_line in zip(marker.lines, marker.last_lines, strict=True):
         passes = passes_at(line)
-        enough = is_enough(line) if is_enough is not None else bool
-        placed += [tick_for(passes), end_tick_for(passes), enough]
+        limit = limit_of(filename, line, last_line) if limit_of is not None else None
+        ends = [limit.begin, limit.is_over] if limit is not None else [bool, bool]
+        placed += [tick_for(passes), end_tick_for(passes), *ends]
     return fill_in(code, placed)
 
 
@@ -71,6 +87,7 @@ class _LoopMarker(ast.NodeTransformer):
     ) -> None:
         self._can_be_left = can_be_left
         self.lines: list[int] = []
+        self.last_lines: list[int] = []
         self._depth = 0
         self._only_top_level = only_top_level
         self._left_alone = left_alone
@@ -98,16 +115,20 @@ class _LoopMarker(ast.NodeTransformer):
     def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
         if self._depth >= DEEPEST or _calls_in(node) < _FEWEST_CALLS[self._depth]:
             return node
-        index = 3 * len(self.lines)
+        index = _PLACED * len(self.lines)
         self.lines.append(node.lineno)
+        self.last_lines.append(node.end_lineno or node.lineno)
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1
         node.body.insert(0, ast.copy_location(call_of(index), node))
-        if self._can_be_left and self._depth == 0:
-            leave = ast.If(call_of(index + 2).value, [ast.Break()], [])
-            node.body.insert(0, ast.copy_location(leave, node))
-        return [node, ast.copy_location(call_of(index + 1), node)]
+        behind = ast.copy_location(call_of(index + 1), node)
+        # What stands in `else` is for loops that end by themselves.
+        if not self._can_be_left or node.orelse:
+            return [node, behind]
+        leave = ast.If(call_of(index + 3).value, [ast.Break()], [])
+        node.body.insert(0, ast.copy_location(leave, node))
+        return [ast.copy_location(call_of(index + 2), node), node, behind]
 
 
 def _marker_for(tree: ast.Module, *, can_be_left: bool = False) -> _LoopMarker:

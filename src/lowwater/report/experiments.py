@@ -90,7 +90,7 @@ def _paragraphs(checked: Checked) -> list[list[str]]:
 
 def _leaks(checked: Checked) -> bool:
     base = checked.experiments[0].measured
-    return base is not None and base.leaks
+    return base is not None and base.grows
 
 
 def _nothing_to_find(checked: Checked) -> str:

@@ -11,6 +11,9 @@ _LEAST_SHARE = 0.1
 _ENOUGH = 0.9
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _CERTAIN = _HELPS | {Effect.SAME, Effect.MORE}
+# Shares that are measured apart add up to a little more or less than all.
+_ALL = 1.15
+_OVERLAP = "They act on the same growth: together they are more than all of it."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 
 
@@ -20,10 +23,15 @@ def helps(one: Experiment) -> bool:
     return found is not None and found.effect in _HELPS and found.share >= _LEAST_SHARE
 
 
+def has_failed(one: Experiment) -> bool:
+    """Whether the program cannot be run with the change."""
+    return one.difference is not None and one.difference.effect is Effect.FAILED
+
+
 def is_explained(experiments: Sequence[Experiment]) -> bool:
     """Whether the changes so far account for the growth: one stops it, or several together."""
-    shares = [_share(one) for one in experiments if helps(one) and not one.detail]
-    return sum(shares) >= _ENOUGH
+    whole = [one for one in experiments if helps(one) and not one.detail]
+    return sum(_own_share(one, whole) for one in whole) >= _ENOUGH
 
 
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
@@ -33,8 +41,11 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     helpful = _most_special([one for one in tried if helps(one)])
     if not helpful:
         return Conclusion((_NOTHING,) if tried else (), states)
-    told = sorted(helpful, key=_share, reverse=True)
-    return Conclusion(tuple(_sentence(one) for one in told), states)
+    shares = {one: _own_share(one, helpful) for one in helpful}
+    told = sorted((one for one in helpful if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
+    sentences = [_sentence(one, shares[one]) for one in reversed(told)]
+    overlap = [_OVERLAP] if sum(shares[one] for one in told) > _ALL else []
+    return Conclusion((*sentences, *overlap), states)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
@@ -43,9 +54,15 @@ def _most_special(helpful: list[Experiment]) -> list[Experiment]:
     return [one for one in helpful if one.detail or one.key not in narrowed]
 
 
-def _sentence(one: Experiment) -> str:
+def _sentence(one: Experiment, share: float) -> str:
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    return f"{what} causes it: {round(100 * _share(one))} % of the growth goes when it is left out."
+    return f"{what} causes it: {round(100 * share)} % of the growth goes when it is left out."
+
+
+def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
+    """Without what a more special change takes away as well."""
+    covered = [_share(other) for other in helpful if other.key in one.covers]
+    return max(0.0, _share(one) - max(covered, default=0.0))
 
 
 def _share(one: Experiment) -> float:

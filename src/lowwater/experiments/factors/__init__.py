@@ -13,12 +13,20 @@ from lowwater.experiments.factors.same_model import SameModel
 FACTORS: tuple[Factor, ...] = (
     WithoutCallbacks(),
     OneBatch(),
+    # Before all that would take its share away as well.
+    Mended(),
     SameModel(),
     CpuOnly(),
     Eager(),
-    Mended(),
     OtherHeap(),
     Collected(),
 )
 
-__all__ = ["FACTORS", "Factor"]
+
+def find_factor(key: str) -> Factor | None:
+    """By its key, those that are tried in the place of another included."""
+    every = (one for factor in FACTORS for one in (factor, factor.instead) if one is not None)
+    return next((one for one in every if one.key == key), None)
+
+
+__all__ = ["FACTORS", "Factor", "find_factor"]

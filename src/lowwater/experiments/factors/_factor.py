@@ -11,7 +11,9 @@ class Factor:
     """Changes one thing and nothing else.
 
     `name` stands in the table, `cleared` is said where the change makes no difference, and
-    `blamed` where it does. `codes` are the causes that it confirms or rejects.
+    `blamed` where it does. `codes` are the causes that it confirms or rejects. `covers` are the
+    keys of more special factors: what goes with those goes with this one too. `instead` is tried
+    where the program cannot be run with the change.
     """
 
     key: ClassVar[str]
@@ -19,6 +21,10 @@ class Factor:
     cleared: ClassVar[str]
     blamed: ClassVar[str]
     codes: ClassVar[tuple[str, ...]] = ()
+    covers: ClassVar[tuple[str, ...]] = ()
+    instead: "ClassVar[Factor | None]" = None
+    # Whether it changes how much of the heap is holes, and not what is in use.
+    is_about_holes: ClassVar[bool] = False
     environment: ClassVar[Mapping[str, str]] = {}
 
     def parts(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002

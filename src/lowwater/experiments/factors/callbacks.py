@@ -5,8 +5,9 @@ from typing import Any
 
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.factors.muted_callbacks import MutedCallbacks
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import flattened, is_custom
+from lowwater.experiments.look import flattened, is_meant, parts_of
 
 
 class WithoutCallbacks(Factor):
@@ -17,6 +18,7 @@ class WithoutCallbacks(Factor):
     cleared = "not your callbacks"
     blamed = "a callback of yours"
     codes = ("LW101",)
+    instead = MutedCallbacks()
 
     def why_not(self, facts: Facts) -> str | None:
         """There have to be some."""
@@ -26,23 +28,16 @@ class WithoutCallbacks(Factor):
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each of them."""
-        return {
-            name: f"the callback {name} ({where})" if where else f"the callback {name}"
-            for name, where in facts.callbacks.items()
-        }
+        return parts_of(facts)
 
     def apply(self, change: Change, detail: str) -> None:
         """Give the others to `fit`."""
 
         def without(callbacks: Any) -> list[Any]:  # noqa: ANN401
-            return [one for one in flattened(callbacks) if not _is_meant(one, detail)]
+            return [one for one in flattened(callbacks) if not is_meant(one, detail)]
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "callbacks", without)
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)
-
-
-def _is_meant(callback: Any, detail: str) -> bool:  # noqa: ANN401
-    return is_custom(callback) and (not detail or type(callback).__qualname__ == detail)

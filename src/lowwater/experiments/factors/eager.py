@@ -15,6 +15,8 @@ class Eager(Factor):
     cleared = "not tracing"
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207")
+    # What the known leaks keep is kept for every trace.
+    covers = ("mended",)
 
     def why_not(self, facts: Facts) -> str | None:
         """Only TensorFlow traces like this."""

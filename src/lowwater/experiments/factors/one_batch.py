@@ -1,12 +1,14 @@
 """One repeated batch in the place of the input pipeline."""
 
 import itertools
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
+from lowwater.experiments.look import kind_of_input
 
 _PIPELINES = frozenset({"tf.data", "PyDataset", "generator"})
 _PARTS = {"cache": "`cache()`", "shuffle": "`shuffle()`", "prefetch": "`prefetch()`"}
@@ -41,8 +43,10 @@ class OneBatch(Factor):
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "x", repeated)
+            change.rebind(keras.Model.fit, "validation_data", repeated)
 
-        change.when_imported("keras", place)
+        for library in ("keras", "tf_keras"):
+            change.when_imported(library, place)
 
 
 def _leave_out(tensorflow: ModuleType, method: str) -> None:
@@ -63,11 +67,18 @@ def repeated(x: Any) -> Any:  # noqa: ANN401
         if first is None or count == 0:
             return x
         return tf.data.Dataset.from_tensors(first).repeat(None if count < 0 else count)
-    if hasattr(type(x), "__getitem__") and hasattr(x, "num_batches"):
-        return tf.data.Dataset.from_tensors(x[0]).repeat(x.num_batches)
-    if hasattr(type(x), "__next__"):
-        return itertools.repeat(next(x))
-    return x
+    kind = kind_of_input(x)
+    if kind == "PyDataset":
+        count = getattr(x, "num_batches", None) or len(x)
+        return tf.data.Dataset.from_tensors(x[0]).repeat(count)
+    # Keras takes nothing else that is called by `next`, and a program that does cannot fit it.
+    return _again_and_again(x) if kind == "generator" else x
+
+
+def _again_and_again(generator: Iterator[Any]) -> Iterator[Any]:
+    first = next(generator)
+    while True:
+        yield first
 
 
 def _count(dataset: Any) -> int:  # noqa: ANN401

@@ -14,7 +14,11 @@ class OtherHeap(Factor):
     cleared = "not fragmentation"
     blamed = "how malloc keeps free memory"
     codes = ("LW402",)
+    is_about_holes = True
     environment: ClassVar[Mapping[str, str]] = {
         "MALLOC_ARENA_MAX": "1",
         "MALLOC_TRIM_THRESHOLD_": "65536",
+        # What is larger than this gets pages of its own, and leaves no hole.
+        "MALLOC_MMAP_THRESHOLD_": "8192",
+        "MALLOC_MMAP_MAX_": "30000",
     }

@@ -1,5 +1,6 @@
 """Fit the same model again and again, where the program makes a new one each time."""
 
+import weakref
 from types import ModuleType
 from typing import Any
 
@@ -8,6 +9,9 @@ from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
 
 # ruff: noqa: ANN401 - models of the program
+
+# What a model that was never fitted would answer from its first weights, in a graph of its own.
+_AFTERWARDS = ("evaluate", "predict")
 
 
 class SameModel(Factor):
@@ -18,6 +22,7 @@ class SameModel(Factor):
     cleared = "not that models are made anew"
     blamed = "making a new model for every fit"
     codes = ("LW201", "LW103", "LW205", "LW207")
+    covers = ("mended", "eager")
 
     def why_not(self, facts: Facts) -> str | None:
         """Several models have to be fitted."""
@@ -26,14 +31,17 @@ class SameModel(Factor):
         return None if facts.models > 1 else "the program fits one model only"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
-        """`fit` is asked of the first one."""
+        """`fit`, and what comes after it, is asked of the first one."""
         first: dict[Any, Any] = {}
+        stands_for: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
         def instead(model: Any) -> Any:
-            return first.setdefault(_plan(model), model)
+            return stands_for.setdefault(model, first.setdefault(_plan(model), model))
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "self", instead)
+            for name in _AFTERWARDS:
+                change.rebind(getattr(keras.Model, name), "self", lambda m: stands_for.get(m, m))
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)

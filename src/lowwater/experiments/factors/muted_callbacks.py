@@ -1,0 +1,67 @@
+"""Let the program's own callbacks act once only, where the program needs what they make."""
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+from lowwater.experiments.look import flattened, is_meant, parts_of
+
+# ruff: noqa: ANN401 - callbacks of the program
+
+
+class MutedCallbacks(Factor):
+    """Each of their methods is let through the first time; afterwards nothing new is kept."""
+
+    key = "muted-callbacks"
+    name = "your callbacks act once only"
+    cleared = "not your callbacks"
+    blamed = "a callback of yours"
+    codes = ("LW101",)
+
+    def parts(self, facts: Facts) -> dict[str, str]:
+        """Each of them."""
+        return parts_of(facts)
+
+    def apply(self, change: Change, detail: str) -> None:
+        """They stay in the list, and are silent."""
+        acted: set[tuple[type, str]] = set()
+
+        def muted(callbacks: Any) -> Any:
+            for one in flattened(callbacks):
+                if is_meant(one, detail):
+                    _mute(one, acted)
+            return callbacks
+
+        def place(keras: ModuleType) -> None:
+            change.rebind(keras.Model.fit, "callbacks", muted)
+
+        for library in ("keras", "tf_keras"):
+            change.when_imported(library, place)
+
+
+def _mute(callback: Any, acted: set[tuple[type, str]]) -> None:
+    for name in dir(type(callback)):
+        if name.startswith("on_") and not isinstance(getattr(callback, name), _Once):
+            setattr(callback, name, _Once(getattr(callback, name), (type(callback), name), acted))
+
+
+class _Once:
+    """A method that acts at its first call, whichever callback of its class that is."""
+
+    def __init__(
+        self, method: Callable[..., Any], name: tuple[type, str], acted: set[tuple[type, str]]
+    ) -> None:
+        functools.update_wrapper(self, method)
+        self._method = method
+        self._name = name
+        self._acted = acted
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self._name in self._acted:
+            return None
+        self._acted.add(self._name)
+        return self._method(*arguments, **named)

@@ -1,0 +1,68 @@
+"""What one run of an experiment has measured."""
+
+from lowwater.experiment import Measured
+from lowwater.model import Diagnosis, Ending, Kind, Verdict
+
+NOT_MADE = "experiment not made: "
+_RESIDENT = "resident, anonymous"
+# The first rounds warm up.
+_WARM_UP = 1 / 3
+
+
+def measured_in(diagnosis: Diagnosis, base: Measured | None) -> Measured:
+    """The growth per round: of what is in use, or of what is resident where holes are at issue."""
+    verdict = _verdict(diagnosis, base)
+    ending = diagnosis.ending
+    growth, interval = verdict.growth_bytes_per_unit, verdict.interval_bytes
+    kind = verdict.kind if base is None else base.kind
+    if kind is Kind.FRAGMENTED:
+        growth, interval = _resident_growth(diagnosis, verdict)
+    return Measured(
+        verdict.kind,
+        verdict.unit.name if verdict.unit else "",
+        verdict.unit.where if verdict.unit else None,
+        verdict.units_seen,
+        growth,
+        interval,
+        _problem(diagnosis, verdict, ending),
+        ending.elapsed_s if ending is not None else 0.0,
+    )
+
+
+def _verdict(diagnosis: Diagnosis, base: Measured | None) -> Verdict:
+    """That of the same unit as in the first run: growth per epoch is compared with its like."""
+    if base is not None:
+        for one in diagnosis.units:
+            if one.unit is not None and (one.unit.name, one.unit.where) == (base.unit, base.where):
+                return one
+        return Verdict(Kind.INCONCLUSIVE, f"no {base.unit} was seen")
+    return diagnosis.verdict
+
+
+def _resident_growth(
+    diagnosis: Diagnosis, verdict: Verdict
+) -> tuple[int | None, tuple[int, int] | None]:
+    """From the ledger, which follows the unit of the verdict; by halves, to see the noise."""
+    series = next((row.series for row in diagnosis.ledger.rows if row.name == _RESIDENT), ())
+    if len(series) < 6 or not verdict.units_seen:  # noqa: PLR2004 - two points for each third
+        return None, None
+    rounds_each = verdict.units_seen / (len(series) - 1)
+    first, last = round(_WARM_UP * (len(series) - 1)), len(series) - 1
+    middle = (first + last) // 2
+
+    def slope(start: int, end: int) -> int:
+        return round((series[end] - series[start]) / ((end - start) * rounds_each))
+
+    halves = sorted((slope(first, middle), slope(middle, last)))
+    return slope(first, last), (halves[0], halves[1])
+
+
+def _problem(diagnosis: Diagnosis, verdict: Verdict, ending: Ending | None) -> str:
+    not_made = next((note for note in diagnosis.notes if note.startswith(NOT_MADE)), None)
+    if not_made is not None:
+        return not_made.removeprefix(NOT_MADE)
+    if verdict.is_leak is not None or ending is None:
+        return ""
+    if ending.signal is not None:
+        return f"it was ended by signal {ending.signal}"
+    return f"it ended with exit code {ending.exit_code}" if ending.exit_code else ""
