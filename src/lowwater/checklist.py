@@ -60,6 +60,7 @@ class Checklist:
         self._listener = listener
         self._began_s = time.monotonic()
         self._done: list[Experiment] = []
+        self._found = 0
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
@@ -77,7 +78,11 @@ class Checklist:
 
         changed = self._done[1:]
         conclusion = conclude(changed, diagnosis.findings) if base.leaks else Conclusion()
-        return Checked(diagnosis, tuple(self._done), conclusion, time.monotonic() - self._began_s)
+        elapsed_s = time.monotonic() - self._began_s
+        notes = (f"{self._found} of them in an earlier diagnosis (--fresh runs all again)",)
+        return Checked(
+            diagnosis, tuple(self._done), conclusion, elapsed_s, notes if self._found else ()
+        )
 
     def _add(self, one: Experiment) -> None:
         self._done.append(one)
@@ -104,7 +109,7 @@ class Checklist:
         from lowwater.verdict.conclude import is_explained
 
         if not self._plan.runs_all and is_explained(self._done):
-            return "not needed: the cause is certain (--all runs it)"
+            return "not needed"
         if self._plan.budget_s is not None:
             left_s = self._plan.budget_s - (time.monotonic() - self._began_s)
             if left_s < base.elapsed_s:
@@ -154,6 +159,7 @@ class Checklist:
     ) -> tuple[Diagnosis, Measured]:
         recording = os.path.join(self._plan.recordings, f"{_file_name(key, detail)}.lw")
         diagnosis = _finished(recording)
+        self._found += diagnosis is not None
         if diagnosis is None:
             diagnosis = self._run(key, detail, recording, base, environment)
         return diagnosis, _measured(diagnosis, base)

@@ -257,3 +257,23 @@ def test_no_name_is_added_to_the_program():
     _, namespace = run("for i in range(2):\n    str(i)\n")
 
     assert set(namespace) - {"__builtins__"} == {"__name__", "i"}
+
+
+def test_outer_loop_can_be_left_early_and_its_inner_loops_run_whole():
+    source = textwrap.dedent("""\
+        rounds, steps = [], []
+        for number in range(100):
+            rounds.append(number)
+            for step in range(3):
+                steps.append(step), steps.append(step), steps.append(step)
+        after = True
+        """).encode()
+    made = iter([False, False, True])
+    namespace = {}
+
+    code = code_with_ticks(source, "train.py", Counted().at, lambda line: lambda: next(made))
+    exec(code, namespace)
+
+    assert namespace["rounds"] == [0, 1]
+    assert len(namespace["steps"]) == 18
+    assert namespace["after"]
