@@ -15,7 +15,8 @@ import pytest
 # A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
 LAYERS = {
     "words": {
-        "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines", "experiment",
+        "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
+        "experiment",
     },
     "observe": {
         "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
