@@ -1,6 +1,9 @@
 """The table of experiments as text and as JSON."""
 
+import importlib.resources
 import json
+
+import jsonschema
 
 from lowwater.experiment import (
     Checked,
@@ -79,3 +82,11 @@ def test_json_has_the_report_the_experiments_and_the_conclusion():
     assert content["conclusion"]["findings"] == [
         {"code": "LW101", "where": "train.py:14", "state": "confirmed"}
     ]
+
+
+def test_json_fits_the_schema_that_is_shipped():
+    schema = json.loads(
+        importlib.resources.files("lowwater.report").joinpath("report.schema.json").read_text()
+    )
+
+    jsonschema.validate(json.loads(experiments_json.render(a_checked())), schema)
