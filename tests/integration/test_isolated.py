@@ -304,6 +304,61 @@ class TestOutput:
         [record] = caplog.records
         assert record.getMessage() == "x" * 1_000_000
 
+    def test_logger_with_a_handler_of_its_own_says_everything_once(self, tmp_path):
+        (tmp_path / "package.py").write_text(
+            textwrap.dedent("""
+                import logging
+
+                for name, goes_up in (("package.up", True), ("package.alone", False)):
+                    logger = logging.getLogger(name)
+                    logger.addHandler(logging.StreamHandler())
+                    logger.propagate = goes_up
+
+                def trial():
+                    for name in ("package.up", "package.alone"):
+                        logging.getLogger(name).warning(name)
+            """)
+        )
+        source = """
+            import lowwater, package
+
+            lowwater.isolated(package.trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["package.up", "package.alone"]
+
+    def test_function_may_set_up_the_logging_that_the_program_has_not(self, tmp_path):
+        source = """
+            import logging, lowwater
+
+            def trial():
+                logging.basicConfig(level=logging.INFO, format="trial: %(message)s")
+                logging.info("begins")
+
+            lowwater.isolated(trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["trial: begins"]
+
+    def test_record_that_nobody_handles_is_told_as_here(self, tmp_path):
+        source = """
+            import logging, lowwater
+
+            def trial():
+                logging.getLogger("trial").warning("loss is high")
+                logging.getLogger("trial").info("unseen")
+
+            lowwater.isolated(trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["loss is high"]
+
 
 class TestFaults:
     def test_exception_arrives_with_its_type_and_the_childs_traceback(self):
