@@ -1,5 +1,6 @@
 """Calls run in fresh processes; what can go wrong with a process is a clear error here."""
 
+import functools
 import io
 import logging
 import os
@@ -115,6 +116,41 @@ class TestCall:
                 return self.rate * units
 
         assert Study().trial(2) == 6
+
+    def test_method_has_its_limits_and_its_story(self):
+        class Study:
+            rate = 3
+
+            @lowwater.isolated(timeout="1 min")
+            def trial(self, units, more=0):
+                return self.rate * units + more
+
+        study = Study()
+
+        assert study.trial.run(2).value == 6
+        assert study.trial.memory.peak_bytes > 0
+        assert study.trial.limits.timeout_s == 60
+        assert lowwater.map(study.trial, [1, (2, 3)]) == [3, 9]
+
+    def test_partials_and_objects_that_can_be_called_are_functions(self):
+        class Scaled:
+            def __call__(self, number):
+                return 10 * number
+
+        assert lowwater.isolated(functools.partial(pow, 2))(3) == 8
+        assert lowwater.isolated(Scaled())(3) == 30
+
+    def test_decorator_around_it_is_not_left_out(self):
+        def negative(function):
+            @functools.wraps(function)
+            def wrapper(*args):
+                return -function(*args)
+
+            return wrapper
+
+        trial = negative(lowwater.isolated(double))
+
+        assert (trial(2), lowwater.map(trial, [2])) == (-4, [-4])
 
     def test_class_of_the_program_comes_back_as_the_same_class(self):
         class Score:
