@@ -418,6 +418,33 @@ class TestFaults:
         with pytest.raises(Diverged, match="at step 3"):
             lowwater.isolated(trial)()
 
+    def test_exception_with_a_constructor_of_its_own_is_the_same_class(self):
+        class Diverged(Exception):
+            def __init__(self, step, loss):
+                super().__init__(f"at step {step}")
+                self.loss = loss
+
+        def trial():
+            raise Diverged(3, loss=float("inf"))
+
+        with pytest.raises(Diverged, match="at step 3") as caught:
+            lowwater.isolated(trial)()
+        assert caught.value.loss == float("inf")
+        assert "raise Diverged" in str(caught.value.__cause__)
+
+    def test_exception_that_cannot_even_say_what_it_is_is_told(self):
+        class Odd(Exception):
+            def __str__(self):
+                raise ValueError("no words")
+
+        def trial():
+            error = Odd()
+            error.lock = threading.Lock()
+            raise error
+
+        with pytest.raises(ChildDied, match=r"raised .*Odd: <exception str\(\) failed>"):
+            lowwater.isolated(trial)()
+
     def test_exception_that_cannot_be_sent_is_told(self):
         class Odd(Exception):
             def __init__(self):
@@ -449,6 +476,10 @@ class TestFaults:
 
         with pytest.raises(ChildDied, match="ended by SIGSEGV"):
             lowwater.isolated(crash)()
+
+    def test_signal_without_a_name(self):
+        with pytest.raises(ChildDied, match="ended by signal 40;"):
+            lowwater.isolated(lambda: os.kill(os.getpid(), 40))()
 
     def test_killed_by_somebody_else(self):
         with pytest.raises(ChildDied, match=r"killed \(SIGKILL\) by somebody else"):

@@ -100,6 +100,10 @@ class TestErrors:
         with pytest.raises(ValueError, match="three"):
             lowwater.map(fails_on_three, [1, 2, 3, 4])
 
+    def test_end_of_an_iterator_is_an_error_like_others(self):
+        with pytest.raises(StopIteration):
+            lowwater.map(lambda number: next(iter([])), [1])
+
     def test_collected_errors_stand_in_their_places(self):
         results = lowwater.map(fails_on_three, [1, 3, 4], on_error="collect")
 
