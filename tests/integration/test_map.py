@@ -10,12 +10,13 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import lowwater
-from lowwater.errors import ChildOutOfMemory, UnreadableInput, UsageError
+from lowwater.errors import ChildOutOfMemory, ChildTimedOut, UnreadableInput, UsageError
 from lowwater.isolation import results_file
 
 
@@ -84,6 +85,13 @@ class TestOrder:
 
         assert results[0] == 1 << 20
         assert isinstance(results[1], ChildOutOfMemory)
+
+    def test_limit_given_to_the_map_leaves_the_others_of_the_decorator(self):
+        trial = lowwater.isolated(time.sleep, timeout="1 s")
+
+        [error] = lowwater.map(trial, [60], memory="4 GiB", on_error="collect")
+
+        assert isinstance(error, ChildTimedOut)
 
     def test_workers_run_side_by_side(self, tmp_path):
         def meets_the_other(number):

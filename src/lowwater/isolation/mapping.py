@@ -158,9 +158,8 @@ def _check(function: Any, workers: int | None, retries: int | None, on_error: st
 
 
 def _limits(function: Any, timeout: Duration, memory: Size, device_memory: Size) -> Limits:
-    if isinstance(function, Isolated) and timeout is memory is device_memory is None:
-        return function.limits
-    return Limits.of(timeout, memory, device_memory)
+    given = Limits.of(timeout, memory, device_memory)
+    return given.filled_from(function.limits) if isinstance(function, Isolated) else given
 
 
 def _engine(function: Any, engine: str | Engine | None, options: Mapping[str, Any]) -> Engine:
