@@ -3,6 +3,7 @@
 import functools
 import io
 import logging
+import multiprocessing
 import os
 import random
 import signal
@@ -484,6 +485,23 @@ class TestFaults:
     def test_killed_by_somebody_else(self):
         with pytest.raises(ChildDied, match=r"killed \(SIGKILL\) by somebody else"):
             lowwater.isolated(lambda: os.kill(os.getpid(), signal.SIGKILL))()
+
+    def test_process_that_python_would_wait_for_is_killed(self, tmp_path):
+        begun, finished = tmp_path / "begun", tmp_path / "finished"
+
+        def works_on():
+            begun.touch()
+            time.sleep(10)
+            finished.touch()
+
+        def trial():
+            multiprocessing.get_context("fork").Process(target=works_on).start()
+            while not begun.exists():
+                time.sleep(0.01)
+
+        lowwater.isolated(trial)()
+
+        assert not finished.exists()
 
     def test_time_out_kills_the_whole_tree(self, tmp_path):
         pids = tmp_path / "pids"

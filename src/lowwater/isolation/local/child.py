@@ -138,8 +138,17 @@ def _limit_devices(limit_bytes: int | None) -> None:
 def _end(status: int) -> NoReturn:
     """Without waiting for threads, and without taking the framework apart: the kernel is faster."""
     try:
+        _kill_left_behind()
         atexit._run_exitfuncs()  # noqa: SLF001 - those that the function registered, too
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(status)
+
+
+def _kill_left_behind() -> None:
+    """Those that Python would wait for at its exit, for as long as they like to run."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    for one in multiprocessing.active_children() if multiprocessing is not None else ():
+        if not one.daemon:
+            one.kill()
