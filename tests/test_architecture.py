@@ -16,6 +16,7 @@ import pytest
 LAYERS = {
     "words": {
         "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
+        "experiment",
     },
     "observe": {
         "census", "environment", "escalation", "inquest", "instrumentation", "isolation",

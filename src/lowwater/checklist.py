@@ -60,6 +60,7 @@ class Checklist:
         self._listener = listener
         self._began_s = time.monotonic()
         self._done: list[Experiment] = []
+        self._found = 0
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
@@ -81,7 +82,11 @@ class Checklist:
 
         changed = self._done[1:]
         conclusion = conclude(changed, diagnosis.findings) if base.grows else Conclusion()
-        return Checked(diagnosis, tuple(self._done), conclusion, time.monotonic() - self._began_s)
+        elapsed_s = time.monotonic() - self._began_s
+        notes = (f"{self._found} of them in an earlier diagnosis (--fresh runs all again)",)
+        return Checked(
+            diagnosis, tuple(self._done), conclusion, elapsed_s, notes if self._found else ()
+        )
 
     def _add(self, one: Experiment) -> None:
         self._done.append(one)
@@ -112,7 +117,7 @@ class Checklist:
         from lowwater.verdict.conclude import is_explained
 
         if not self._plan.runs_all and is_explained(self._done):
-            return "not needed: the cause is certain (--all runs it)"
+            return "not needed"
         return self._why_no_time(base)
 
     def _one_by_one(self, factor: Factor, base: Measured, facts: Facts) -> Iterator[Experiment]:
@@ -161,6 +166,7 @@ class Checklist:
 
         recording = os.path.join(self._plan.recordings, f"{self._file_name(key, detail)}.lw")
         diagnosis = _finished(recording)
+        self._found += diagnosis is not None
         if diagnosis is None:
             diagnosis = self._run(key, detail, recording, base, environment)
         return diagnosis, measured_in(diagnosis, base)

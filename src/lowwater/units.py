@@ -34,6 +34,14 @@ def format_growth(count: float) -> str:
     return format_bytes(count) if count < 0 else f"+{format_bytes(count)}"
 
 
+def format_interval(low: float, high: float, estimate: float) -> str:
+    """Beside its estimate: `3.9 … 4.1`, with units only where they differ."""
+    texts = [format_bytes(value) for value in (low, high, estimate)]
+    scales = {text.rsplit(" ", 1)[1] for text in texts}
+    shown = texts if len(scales) > 1 else [text.rsplit(" ", 1)[0] for text in texts]
+    return f"{shown[0]} … {shown[1]}"
+
+
 def parse_bytes(text: str) -> int:
     """`1.5 GiB`, `200MB` or `4096` -> bytes; anything else is a ValueError."""
     match = _QUANTITY.fullmatch(text)

@@ -1,7 +1,9 @@
 """Calls run in fresh processes; what can go wrong with a process is a clear error here."""
 
+import functools
 import io
 import logging
+import multiprocessing
 import os
 import random
 import signal
@@ -115,6 +117,41 @@ class TestCall:
                 return self.rate * units
 
         assert Study().trial(2) == 6
+
+    def test_method_has_its_limits_and_its_story(self):
+        class Study:
+            rate = 3
+
+            @lowwater.isolated(timeout="1 min")
+            def trial(self, units, more=0):
+                return self.rate * units + more
+
+        study = Study()
+
+        assert study.trial.run(2).value == 6
+        assert study.trial.memory.peak_bytes > 0
+        assert study.trial.limits.timeout_s == 60
+        assert lowwater.map(study.trial, [1, (2, 3)]) == [3, 9]
+
+    def test_partials_and_objects_that_can_be_called_are_functions(self):
+        class Scaled:
+            def __call__(self, number):
+                return 10 * number
+
+        assert lowwater.isolated(functools.partial(pow, 2))(3) == 8
+        assert lowwater.isolated(Scaled())(3) == 30
+
+    def test_decorator_around_it_is_not_left_out(self):
+        def negative(function):
+            @functools.wraps(function)
+            def wrapper(*args):
+                return -function(*args)
+
+            return wrapper
+
+        trial = negative(lowwater.isolated(double))
+
+        assert (trial(2), lowwater.map(trial, [2])) == (-4, [-4])
 
     def test_class_of_the_program_comes_back_as_the_same_class(self):
         class Score:
@@ -304,6 +341,61 @@ class TestOutput:
         [record] = caplog.records
         assert record.getMessage() == "x" * 1_000_000
 
+    def test_logger_with_a_handler_of_its_own_says_everything_once(self, tmp_path):
+        (tmp_path / "package.py").write_text(
+            textwrap.dedent("""
+                import logging
+
+                for name, goes_up in (("package.up", True), ("package.alone", False)):
+                    logger = logging.getLogger(name)
+                    logger.addHandler(logging.StreamHandler())
+                    logger.propagate = goes_up
+
+                def trial():
+                    for name in ("package.up", "package.alone"):
+                        logging.getLogger(name).warning(name)
+            """)
+        )
+        source = """
+            import lowwater, package
+
+            lowwater.isolated(package.trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["package.up", "package.alone"]
+
+    def test_function_may_set_up_the_logging_that_the_program_has_not(self, tmp_path):
+        source = """
+            import logging, lowwater
+
+            def trial():
+                logging.basicConfig(level=logging.INFO, format="trial: %(message)s")
+                logging.info("begins")
+
+            lowwater.isolated(trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["trial: begins"]
+
+    def test_record_that_nobody_handles_is_told_as_here(self, tmp_path):
+        source = """
+            import logging, lowwater
+
+            def trial():
+                logging.getLogger("trial").warning("loss is high")
+                logging.getLogger("trial").info("unseen")
+
+            lowwater.isolated(trial)()
+        """
+
+        done = run_script(tmp_path, source)
+
+        assert done.stderr.splitlines() == ["loss is high"]
+
 
 class TestFaults:
     def test_exception_arrives_with_its_type_and_the_childs_traceback(self):
@@ -325,6 +417,33 @@ class TestFaults:
             raise Diverged("at step 3")
 
         with pytest.raises(Diverged, match="at step 3"):
+            lowwater.isolated(trial)()
+
+    def test_exception_with_a_constructor_of_its_own_is_the_same_class(self):
+        class Diverged(Exception):
+            def __init__(self, step, loss):
+                super().__init__(f"at step {step}")
+                self.loss = loss
+
+        def trial():
+            raise Diverged(3, loss=float("inf"))
+
+        with pytest.raises(Diverged, match="at step 3") as caught:
+            lowwater.isolated(trial)()
+        assert caught.value.loss == float("inf")
+        assert "raise Diverged" in str(caught.value.__cause__)
+
+    def test_exception_that_cannot_even_say_what_it_is_is_told(self):
+        class Odd(Exception):
+            def __str__(self):
+                raise ValueError("no words")
+
+        def trial():
+            error = Odd()
+            error.lock = threading.Lock()
+            raise error
+
+        with pytest.raises(ChildDied, match=r"raised .*Odd: <exception str\(\) failed>"):
             lowwater.isolated(trial)()
 
     def test_exception_that_cannot_be_sent_is_told(self):
@@ -359,9 +478,30 @@ class TestFaults:
         with pytest.raises(ChildDied, match="ended by SIGSEGV"):
             lowwater.isolated(crash)()
 
+    def test_signal_without_a_name(self):
+        with pytest.raises(ChildDied, match="ended by signal 40;"):
+            lowwater.isolated(lambda: os.kill(os.getpid(), 40))()
+
     def test_killed_by_somebody_else(self):
         with pytest.raises(ChildDied, match=r"killed \(SIGKILL\) by somebody else"):
             lowwater.isolated(lambda: os.kill(os.getpid(), signal.SIGKILL))()
+
+    def test_process_that_python_would_wait_for_is_killed(self, tmp_path):
+        begun, finished = tmp_path / "begun", tmp_path / "finished"
+
+        def works_on():
+            begun.touch()
+            time.sleep(10)
+            finished.touch()
+
+        def trial():
+            multiprocessing.get_context("fork").Process(target=works_on).start()
+            while not begun.exists():
+                time.sleep(0.01)
+
+        lowwater.isolated(trial)()
+
+        assert not finished.exists()
 
     def test_time_out_kills_the_whole_tree(self, tmp_path):
         pids = tmp_path / "pids"

@@ -1,17 +1,23 @@
 """Many trials: in order, with their errors, and again from where they were interrupted."""
 
+import dataclasses
+import functools
+import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import lowwater
-from lowwater.errors import ChildOutOfMemory, UnreadableInput, UsageError
+from lowwater.errors import ChildOutOfMemory, ChildTimedOut, UnreadableInput, UsageError
+from lowwater.isolation import results_file
 
 
 def power(base, exponent=2):
@@ -22,6 +28,30 @@ def fails_on_three(number):
     if number == 3:
         raise ValueError("three")
     return number
+
+
+@dataclasses.dataclass(frozen=True)
+class Adam:
+    rate: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Momentum:
+    rate: float
+
+
+class NoScores:
+    """In the place of `pickle`."""
+
+    dumps = staticmethod(pickle.dumps)
+
+    @staticmethod
+    def loads(_):
+        raise KeyError("Score")
+
+
+def kind_of(config):
+    return type(config).__name__
 
 
 class TestOrder:
@@ -56,6 +86,13 @@ class TestOrder:
         assert results[0] == 1 << 20
         assert isinstance(results[1], ChildOutOfMemory)
 
+    def test_limit_given_to_the_map_leaves_the_others_of_the_decorator(self):
+        trial = lowwater.isolated(time.sleep, timeout="1 s")
+
+        [error] = lowwater.map(trial, [60], memory="4 GiB", on_error="collect")
+
+        assert isinstance(error, ChildTimedOut)
+
     def test_workers_run_side_by_side(self, tmp_path):
         def meets_the_other(number):
             (tmp_path / str(number)).touch()
@@ -70,6 +107,10 @@ class TestErrors:
     def test_first_error_is_raised(self):
         with pytest.raises(ValueError, match="three"):
             lowwater.map(fails_on_three, [1, 2, 3, 4])
+
+    def test_end_of_an_iterator_is_an_error_like_others(self):
+        with pytest.raises(StopIteration):
+            lowwater.map(lambda number: next(iter([])), [1])
 
     def test_collected_errors_stand_in_their_places(self):
         results = lowwater.map(fails_on_three, [1, 3, 4], on_error="collect")
@@ -173,6 +214,70 @@ class TestResultsFile:
 
         assert [array[0] for array in lowwater.map(trial, [2, 1], results=file)] == [2, 1]
         assert made() == [1, 2]
+
+    def test_equal_numbers_in_other_classes_are_other_configurations(self, tmp_path):
+        file = tmp_path / "scores.lw"
+        lowwater.map(kind_of, [Adam(0.1), None], results=file)
+
+        assert lowwater.map(kind_of, [Momentum(0.1), math.inf], results=file) == [
+            "Momentum",
+            "float",
+        ]
+
+    def test_what_is_bound_to_a_function_is_part_of_the_configuration(self, tmp_path):
+        file = tmp_path / "scores.lw"
+        lowwater.map(functools.partial(power, exponent=2), [3], results=file)
+
+        assert lowwater.map(functools.partial(power, exponent=3), [3], results=file) == [27]
+
+    def test_number_that_a_closure_uses_is_part_of_the_configuration(self, tmp_path):
+        def trial_of(fold):
+            return lambda number: fold + number
+
+        file = tmp_path / "scores.lw"
+        lowwater.map(trial_of(10), [3], results=file)
+
+        assert lowwater.map(trial_of(20), [3], results=file) == [23]
+
+    def test_results_of_another_function_that_is_bound_are_refused(self, tmp_path):
+        file = tmp_path / "scores.lw"
+        lowwater.map(functools.partial(power, exponent=2), [3], results=file)
+
+        with pytest.raises(UsageError, match="has the results of another function"):
+            lowwater.map(functools.partial(fails_on_three), [3], results=file)
+
+    def test_classes_of_the_script_are_its_own_in_the_next_run(self, tmp_path):
+        script = tmp_path / "script.py"
+        script.write_text(
+            textwrap.dedent("""\
+            import dataclasses, enum, lowwater
+            class End(enum.Enum):
+                GOOD = 1
+            @dataclasses.dataclass
+            class Score:
+                end: End
+            def trial(number):
+                return Score(End.GOOD)
+            [score] = lowwater.map(trial, [0], results="scores.lw")
+            print(type(score) is Score, score.end is End.GOOD)
+            """)
+        )
+        command = [sys.executable, str(script)]
+
+        told = [subprocess.check_output(command, cwd=tmp_path, text=True) for _ in range(2)]
+
+        assert told == ["True True\n"] * 2
+
+    def test_result_that_cannot_be_read_is_made_again(self, tmp_path, calls, monkeypatch):
+        trial, made = calls
+        file = tmp_path / "scores.lw"
+        lowwater.map(trial, [1], results=file)
+        # As if the class of the result had been renamed since.
+        monkeypatch.setattr(results_file, "pickle", NoScores)
+
+        with pytest.warns(UserWarning, match="cannot be read, its trial is made again: KeyError"):
+            lowwater.map(trial, [1], results=file)
+        assert made() == [1, 1]
 
     def test_file_cut_off_at_any_byte_is_gone_on_with(self, tmp_path, calls):
         trial, made = calls

@@ -3,7 +3,6 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ from lowwater.experiments.workplace import kept_folder, sandbox_in, writes_files
 from lowwater.units import format_duration, parse_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lowwater.checklist import Listener
 
 _MANY_TIMES = (
@@ -83,7 +84,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         from lowwater.cli._output import write_text
 
         write_text(json_file, experiments_json.render(checked))
-    width = min(100, shutil.get_terminal_size().columns)
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
     click.echo(experiments.render(checked, width=width, colour=sys.stdout.isatty()))
     if fail_on == "leak" and checked.diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)

@@ -33,12 +33,18 @@ def packed(
             raise _culprit(function, args, kwargs, error, stays_here) from None
 
 
-def make(parcel: Parcel, load: Callable[[int], Any] | None = None) -> Any:
-    """Make the call, here."""
+def make(
+    parcel: Parcel,
+    load: Callable[[int], Any] | None = None,
+    *,
+    before: Callable[[], None] = lambda: None,
+) -> Any:
+    """Make the call, here; `before` it, when all that it needs has been imported."""
     function, args, kwargs, registered = unpack(parcel, load)
     function = inner(function)
     _publish(function)
     keras_models.register(registered)
+    before()
     return function(*args, **kwargs)
 
 

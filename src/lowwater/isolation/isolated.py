@@ -27,11 +27,21 @@ class Isolated(Generic[_Parameters, _Result]):
     ) -> None:
         """Wrap the function; it looks like itself."""
         functools.update_wrapper(self, function)
-        self.__isolated__ = function
+        self._function = function
         self.limits = limits
         self.engine = engine
         self.retries = retries
-        self.memory: MemoryStory | None = None
+        self._latest: list[MemoryStory | None] = [None]
+
+    @property
+    def __isolated__(self) -> Callable[_Parameters, _Result]:
+        """The function itself. Not in `__dict__`, which a decorator around this one copies."""
+        return self._function
+
+    @property
+    def memory(self) -> MemoryStory | None:
+        """The story of the latest call."""
+        return self._latest[0]
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         """Call it in a fresh process; its memory is back when this returns."""
@@ -42,19 +52,26 @@ class Isolated(Generic[_Parameters, _Result]):
         """Like a call, but the outcome comes back: the value or the error, and the memory."""
         trial = Trial(self, args, kwargs, self.limits)
         outcome = attempt(trial, self.engine, self.retries)
-        self.memory = outcome.memory
+        self._latest[0] = outcome.memory
         return outcome
 
     def __get__(self, owner: object, kind: type | None = None) -> Any:  # noqa: ANN401
         """As a method: the object is sent along, and what the call changes in it is lost."""
-        return self if owner is None else functools.partial(self, owner)  # type: ignore[arg-type]
+        if owner is None:
+            return self
+        method: Callable[..., Any] = functools.partial(self._function, owner)  # type: ignore[arg-type]
+        bound = Isolated(method, self.limits, self.engine, self.retries)
+        functools.update_wrapper(bound, self._function).__wrapped__ = method
+        bound._latest = self._latest
+        return bound
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         # By its name where a fresh process finds it again, as Python does with functions.
-        module, name = sys.modules.get(self.__module__), str(vars(self)["__qualname__"])
+        # A partial, and an object that can be called, have no name.
+        module, name = sys.modules.get(self.__module__), str(vars(self).get("__qualname__"))
         if self.__module__ != "__main__" and getattr(module, name, None) is self:
             return name
-        return Isolated, (self.__isolated__, self.limits, self.engine, self.retries)
+        return Isolated, (self._function, self.limits, self.engine, self.retries)
 
 
 @overload

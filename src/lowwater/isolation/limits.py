@@ -30,6 +30,14 @@ class Limits:
             device_bytes=round(device_bytes or memory_bytes or 0) or None,
         )
 
+    def filled_from(self, others: "Limits") -> "Limits":
+        """These, and the others where there is none among these."""
+        return Limits(
+            self.timeout_s or others.timeout_s,
+            self.memory_bytes or others.memory_bytes,
+            self.device_bytes or others.device_bytes,
+        )
+
 
 def _positive(
     name: str, given: str | float | None, parse: Callable[[str], float], example: str

@@ -2,8 +2,9 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Any, Literal
 
 from lowwater.errors import UsageError
@@ -69,10 +70,14 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
         bar.start(len(found))
         rest = [(number, trial) for number, trial in enumerate(trials) if number not in found]
         at_once = workers or chosen.workers()
-        for number, outcome in _run(rest, chosen, tries, at_once, on_error):
-            kept.add(number, outcome)
-            found[number] = outcome
-            bar.tell(outcome)
+        with closing(_run(rest, chosen, tries, at_once)) as outcomes:
+            for number, outcome in outcomes:
+                # Not raised in the generator, which would make an error of a StopIteration.
+                if outcome.error is not None and on_error == "raise":
+                    raise outcome.error
+                kept.add(number, outcome)
+                found[number] = outcome
+                bar.tell(outcome)
     return Results([found[number] for number in range(len(trials))])
 
 
@@ -106,8 +111,7 @@ def _run(
     engine: Engine,
     retries: int,
     workers: int,
-    on_error: Literal["raise", "collect"],
-) -> Iterator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, Outcome]]:
     """Each outcome as it comes; when the caller stops, those that run are killed."""
     waiting = iter(trials)
     running: dict[Future[Outcome], int] = {}
@@ -122,10 +126,7 @@ def _run(
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    number, outcome = running.pop(future), future.result()
-                    if outcome.error is not None and on_error == "raise":
-                        raise outcome.error
-                    yield number, outcome
+                    yield running.pop(future), future.result()
         finally:
             cancel.set()
 
@@ -157,9 +158,8 @@ def _check(function: Any, workers: int | None, retries: int | None, on_error: st
 
 
 def _limits(function: Any, timeout: Duration, memory: Size, device_memory: Size) -> Limits:
-    if isinstance(function, Isolated) and timeout is memory is device_memory is None:
-        return function.limits
-    return Limits.of(timeout, memory, device_memory)
+    given = Limits.of(timeout, memory, device_memory)
+    return given.filled_from(function.limits) if isinstance(function, Isolated) else given
 
 
 def _engine(function: Any, engine: str | Engine | None, options: Mapping[str, Any]) -> Engine:

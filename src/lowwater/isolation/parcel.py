@@ -9,6 +9,8 @@ import io
 import mmap
 import os
 import pickle
+import resource
+import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,6 +29,8 @@ StaysHere = Callable[[Any], int | None]
 _LARGE_BYTES = 1024 * 1024
 # A message carries at most 253 descriptors.
 _MOST_FILES = 200
+# Of the descriptors that the program may have open, the part that living arrays may keep.
+_PART_OF_DESCRIPTORS = 4
 
 
 class SharedMemory(mmap.mmap):
@@ -134,9 +138,9 @@ def from_descriptors(descriptors: Sequence[int], *, private: bool = False) -> Pa
 
 def copied(part: Any) -> memoryview:
     """The bytes in memory that may be changed, for what arrived where it may not be."""
-    view = memoryview(part)
-    mapping = SharedMemory(-1, view.nbytes)
-    mapping[:] = view.cast("B")
+    with memoryview(part) as view:
+        mapping = SharedMemory(-1, view.nbytes)
+        mapping[:] = view.cast("B")
     _living.add(mapping)
     return memoryview(mapping)
 
@@ -160,5 +164,14 @@ def _mapped(descriptor: int, *, private: bool) -> memoryview:
     size = os.fstat(descriptor).st_size
     kind = mmap.MAP_PRIVATE if private else mmap.MAP_SHARED
     mapping = SharedMemory(descriptor, size, flags=kind)
+    # Python keeps a descriptor open for each: a program may have no more than it is allowed.
+    if len(_living) >= _most_living():
+        with mapping:
+            return copied(mapping)
     _living.add(mapping)
     return memoryview(mapping)
+
+
+def _most_living() -> int:
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return allowed // _PART_OF_DESCRIPTORS if allowed != resource.RLIM_INFINITY else sys.maxsize

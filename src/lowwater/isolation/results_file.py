@@ -5,23 +5,20 @@ whole result. Values are pickled, so such a file is to be trusted like the progr
 """
 
 import fcntl
-import hashlib
 import os
 import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from types import CodeType
 from typing import IO, Any, Self
 
 import cloudpickle
 import msgspec
 
 from lowwater.errors import UnreadableInput, UsageError
-from lowwater.isolation.call import inner
+from lowwater.isolation.fingerprint import Fingerprints
 from lowwater.isolation.outcome import MemoryStory, Outcome
-from lowwater.isolation.parcel import pack
 from lowwater.isolation.trial import Trial
 from lowwater.recording.frames import frame, whole_frames
 
@@ -36,11 +33,12 @@ class ResultsFile:
         self._path = os.fspath(path) if path is not None else None
         self._known: dict[str, bytes] = {}
         self._keys: list[str] = []
+        self._prints = Fingerprints(function)
         self._file: IO[bytes] | None = None
         if self._path is not None:
             self._file = _opened(self._path)
             try:
-                self._read(self._file, self._path, function)
+                self._read(self._file, self._path)
             except BaseException:
                 self._file.close()
                 raise
@@ -58,15 +56,13 @@ class ResultsFile:
             return {}
         seen: Counter[str] = Counter()
         for trial in trials:
-            digest = _digest(trial)
+            digest = self._prints.of_call(trial.args, trial.kwargs)
             # The same configuration twice is two trials.
             self._keys.append(f"{digest}-{seen[digest]}")
             seen[digest] += 1
-        return {
-            number: _outcome(self._known[key])
-            for number, key in enumerate(self._keys)
-            if key in self._known
-        }
+        found = ((number, self._known.get(key)) for number, key in enumerate(self._keys))
+        loaded = ((number, self._loaded(payload)) for number, payload in found if payload)
+        return {number: outcome for number, outcome in loaded if outcome is not None}
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Write a result; one that failed is tried again next time."""
@@ -74,21 +70,31 @@ class ResultsFile:
             return
         done = {
             "key": self._keys[number],
-            "value": cloudpickle.dumps(outcome.value),
+            "value": _pickled(outcome.value),
             "memory": asdict(outcome.memory),
             "elapsed_s": outcome.elapsed_s,
             "attempts": outcome.attempts,
         }
         self._write(done)
 
+    def _loaded(self, payload: bytes) -> Outcome | None:
+        try:
+            return _outcome(payload)
+        except Exception as error:  # noqa: BLE001 - unpickling raises whatever it meets
+            warnings.warn(
+                f"A result in {self._path} cannot be read, its trial is made again: {error!r}",
+                stacklevel=5,
+            )
+            return None
+
     def _write(self, record: dict[str, Any]) -> None:
         assert self._file is not None
         self._file.write(frame(msgspec.msgpack.encode(record)))
         self._file.flush()
 
-    def _read(self, file: IO[bytes], path: str, function: Callable[..., Any]) -> None:
+    def _read(self, file: IO[bytes], path: str) -> None:
         data = file.read()
-        written_by = {"function": _name(function), "code": _code_digest(function)}
+        written_by = {"function": self._prints.name, "code": self._prints.of_code()}
         if not data:
             file.write(_MAGIC)
             self._write(written_by)
@@ -139,6 +145,15 @@ def _compare(path: str, before: dict[str, Any], now: dict[str, Any]) -> None:
         )
 
 
+def _pickled(value: Any) -> bytes:  # noqa: ANN401
+    """Classes by their names, so that they are the program's own when it runs again."""
+    try:
+        return pickle.dumps(value, protocol=5)
+    except Exception:  # noqa: BLE001 - lambdas, and classes made in functions
+        pickled: bytes = cloudpickle.dumps(value)
+        return pickled
+
+
 def _outcome(payload: bytes) -> Outcome:
     record = msgspec.msgpack.decode(payload)
     return Outcome(
@@ -148,33 +163,3 @@ def _outcome(payload: bytes) -> Outcome:
         attempts=record["attempts"],
         started="results file",
     )
-
-
-def _digest(trial: Trial) -> str:
-    given = (trial.args, dict(trial.kwargs))
-    try:
-        plain = [msgspec.json.encode(given, order="deterministic")]
-    except TypeError:  # arrays, objects: by their pickle
-        parcel = pack(given)
-        plain = [bytes(parcel.pickled), *map(bytes, parcel.buffers)]
-    return hashlib.sha256(b"".join(plain)).hexdigest()
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(inner(function), "__qualname__", type(function).__qualname__)
-
-
-def _code_digest(function: Callable[..., Any]) -> str | None:
-    code = getattr(inner(function), "__code__", None)
-    if code is None:
-        return None
-    digest = hashlib.sha256()
-    waiting: list[CodeType] = [code]
-    while waiting:
-        one = waiting.pop()
-        digest.update(one.co_code)
-        digest.update(repr(one.co_names).encode())
-        inside = [part for part in one.co_consts if isinstance(part, CodeType)]
-        digest.update(repr([part for part in one.co_consts if part not in inside]).encode())
-        waiting += inside
-    return digest.hexdigest()

@@ -18,6 +18,8 @@ class Surroundings:
     log_levels: dict[str, int]
     # Cells of a notebook are in no file: AutoGraph and tracebacks find their source here.
     sources: dict[str, list[str]]
+    # The names of the loggers that have handlers; the root's is the empty name.
+    log_handlers: tuple[str, ...] = ()
 
     @classmethod
     def here(cls) -> "Surroundings":
@@ -29,6 +31,7 @@ class Surroundings:
             variables=dict(os.environ),
             log_levels=_log_levels(),
             sources=dict(_sources_in_no_file()),
+            log_handlers=tuple(name for name, one in _loggers().items() if one.handlers),
         )
 
     def apply(self) -> None:
@@ -51,14 +54,16 @@ def _folder() -> str | None:
         return None
 
 
+def _loggers() -> dict[str, logging.Logger]:
+    """By name; the root's is the empty name."""
+    known = [*logging.Logger.manager.loggerDict.items()]
+    named = {name: one for name, one in known if isinstance(one, logging.Logger)}
+    return {"": logging.getLogger(), **named}
+
+
 def _log_levels() -> dict[str, int]:
-    """The levels that were set, by the name of the logger; the root's is the empty name."""
-    known = logging.Logger.manager.loggerDict
-    named = {name: one.level for name, one in known.items() if isinstance(one, logging.Logger)}
-    return {
-        "": logging.getLogger().level,
-        **{name: level for name, level in named.items() if level},
-    }
+    """The levels that were set, and the root's."""
+    return {name: one.level for name, one in _loggers().items() if one.level or not name}
 
 
 def _sources_in_no_file() -> list[tuple[str, list[str]]]:

@@ -20,7 +20,7 @@ class Repair:
     library: ClassVar[str]
     # Where it mends some of the ways into the leak: which.
     part: ClassVar[str] = ""
-    # The first and the last minor release that it was tried on, and some between them.
+    # The first and the last minor release that it was tried on, with all between them.
     first: ClassVar[Version]
     last: ClassVar[Version]
 

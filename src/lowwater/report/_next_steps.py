@@ -49,6 +49,11 @@ def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
     told = [finding for finding in diagnosis.findings if finding.share][:_MOST_MENDED]
     told = told or [*diagnosis.findings[:1]]
     yield from map(_mend, told) if told else [_search(diagnosis)]
+    if all(finding.code == _NATIVE for finding in told):
+        yield Step(
+            "Let parts of the program be left out, one at a time, in short runs:",
+            f"lowwater diagnose {_script(diagnosis)}",
+        )
     yield from _gradient_registry(diagnosis)
     yield Step(
         "After a change, look again (exit code 3 while it leaks):",

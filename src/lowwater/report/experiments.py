@@ -8,7 +8,7 @@ from rich.table import Table
 
 from lowwater.experiment import Checked, Effect, Experiment, Measured, State
 from lowwater.model import Kind
-from lowwater.units import format_bytes, format_duration, format_growth
+from lowwater.units import format_duration, format_growth, format_interval
 
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
@@ -36,27 +36,22 @@ def _table(checked: Checked) -> Table:
     base = checked.experiments[0].measured if checked.experiments else None
     unit = base.unit if base is not None and base.unit else "round"
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("experiment")
-    table.add_column(f"growth per {unit}", justify="right")
-    table.add_column("")
+    table.add_column("experiment", no_wrap=True)
+    table.add_column(f"growth per {unit}", no_wrap=True)
     table.add_column("says")
     for one in checked.experiments:
-        table.add_row(one.name, growth(one.measured), interval(one.measured), says(one))
+        table.add_row(one.name, growth(one.measured), says(one))
     return table
 
 
 def growth(measured: Measured | None) -> str:
-    """`+4.0 MiB`, or a dash where nothing was measured."""
-    known = measured.growth_bytes if measured is not None else None
-    return "—" if known is None else format_growth(known)
-
-
-def interval(measured: Measured | None) -> str:
-    """`(3.9 MiB … 4.1 MiB)`."""
-    if measured is None or measured.interval_bytes is None:
-        return ""
-    low, high = measured.interval_bytes
-    return f"({format_bytes(low)} … {format_bytes(high)})"
+    """`+4.0 MiB (3.9 … 4.1)`, or a dash where nothing was measured."""
+    if measured is None or measured.growth_bytes is None:
+        return "—"
+    told = format_growth(measured.growth_bytes)
+    if measured.interval_bytes is None:
+        return told
+    return f"{told} ({format_interval(*measured.interval_bytes, measured.growth_bytes)})"
 
 
 def says(one: Experiment) -> str:
@@ -84,7 +79,8 @@ def _paragraphs(checked: Checked) -> list[list[str]]:
             ]
         )
     runs = sum(one.measured is not None for one in checked.experiments)
-    told.append([f"{runs} runs in {format_duration(checked.elapsed_s)}."])
+    ended = ", ".join((f"{runs} runs in {format_duration(checked.elapsed_s)}", *checked.notes))
+    told.append([f"{ended}."])
     return told
 
 

@@ -24,4 +24,7 @@ def render(checked: Checked) -> str:
 
 
 def _plain(one: Experiment) -> dict[str, Any]:
-    return {**asdict(one), "codes": [*one.codes]}
+    told = {**asdict(one), "codes": [*one.codes]}
+    # Between factors, not about the program.
+    del told["covers"]
+    return told

@@ -2,7 +2,7 @@
 
 from lowwater import gauges
 from lowwater.model import Unit
-from lowwater.units import format_bytes
+from lowwater.units import format_interval
 from lowwater.verdict.trend import Trend
 
 _CALLS = (
@@ -45,11 +45,7 @@ def memory_of(place: str, *, is_resident: bool = False) -> str:
 
 def between(trend: Trend) -> str:
     """An interval next to its estimate: `3.9 … 4.1`, with units only where they differ."""
-    low, high = format_bytes(trend.low), format_bytes(trend.high)
-    scales = {text.rsplit(" ", 1)[1] for text in (low, high, format_bytes(trend.slope))}
-    if len(scales) > 1:
-        return f"{low} … {high}"
-    return f"{low.rsplit(' ', 1)[0]} … {high.rsplit(' ', 1)[0]}"
+    return format_interval(trend.low, trend.high, trend.slope)
 
 
 def _is_loop(unit: Unit) -> bool:

@@ -5,7 +5,7 @@ import traceback
 
 import pytest
 
-from lowwater.instrumentation._inject import CannotInject, code_with_call, injected
+from lowwater.instrumentation._inject import CannotInject, code_with_call, injected, rebound
 from lowwater.instrumentation._placement import innermost
 
 
@@ -110,3 +110,27 @@ def test_a_function_without_source_is_refused():
 def test_a_method_written_in_c_is_refused():
     with pytest.raises(TypeError, match="not a Python function"):
         innermost(list.append)
+
+
+def test_argument_begins_with_another_value():
+    with rebound(innermost(Trainer.fit), "x", lambda x: x * 10):
+        changed = Trainer().fit(2)
+
+    assert (changed, Trainer().fit(2)) == (20, 2)
+
+
+def test_several_placements_in_one_function_live_together_and_leave_in_any_order():
+    function, seen = innermost(Trainer.fit), []
+    original = function.__code__
+    first = injected(function, lambda: seen.append("first"), "start")
+    second = rebound(function, "x", lambda x: seen.append("second") or x)
+
+    first.__enter__()
+    second.__enter__()
+    Trainer().fit(2)
+    first.__exit__(None, None, None)
+    Trainer().fit(2)
+    second.__exit__(None, None, None)
+
+    assert sorted(seen) == ["first", "second", "second"]
+    assert function.__code__ is original

@@ -257,3 +257,81 @@ def test_no_name_is_added_to_the_program():
     _, namespace = run("for i in range(2):\n    str(i)\n")
 
     assert set(namespace) - {"__builtins__"} == {"__name__", "i"}
+
+
+class AfterRounds:
+    """Leaves a loop after some rounds, and counts how often it was entered."""
+
+    def __init__(self, rounds):
+        self._rounds = rounds
+        self._left = rounds
+        self.entered = 0
+
+    def begin(self):
+        self.entered += 1
+        self._left = self._rounds
+
+    def is_over(self):
+        self._left -= 1
+        return self._left < 0
+
+
+def run_limited(source, **rounds):
+    limits = {int(line.removeprefix("line_")): AfterRounds(most) for line, most in rounds.items()}
+    namespace = {}
+    code = code_with_ticks(
+        textwrap.dedent(source).encode(),
+        "train.py",
+        Counted().at,
+        lambda _, first, __: limits.get(first, AfterRounds(1000)),
+    )
+    exec(code, namespace)
+    return namespace, limits
+
+
+def test_loops_can_be_left_early_each_time_that_they_are_entered():
+    namespace, limits = run_limited(
+        """\
+        rounds, steps = [], []
+        for number in range(100):
+            rounds.append(number)
+            for step in range(30):
+                steps.append(step), steps.append(step), steps.append(step)
+        after = True
+        """,
+        line_2=2,
+        line_4=5,
+    )
+
+    assert namespace["rounds"] == [0, 1]
+    assert len(namespace["steps"]) == 3 * 5 * 2
+    assert namespace["after"]
+    assert [limits[2].entered, limits[4].entered] == [1, 2]
+
+
+def test_loop_with_an_else_is_not_left_early():
+    namespace, _ = run_limited(
+        """\
+        rounds = []
+        for number in range(9):
+            rounds.append(number)
+        else:
+            ended = True
+        """,
+        line_2=2,
+    )
+
+    assert len(namespace["rounds"]) == 9
+    assert namespace["ended"]
+
+
+def test_limit_knows_the_lines_of_its_loop():
+    asked = []
+
+    def limit_of(filename, first, last):
+        asked.append((filename, first, last))
+        return AfterRounds(9)
+
+    code_with_ticks(b"for i in range(3):\n    str(i)\n    str(i)\n", "a.py", Counted().at, limit_of)
+
+    assert asked == [("a.py", 1, 3)]

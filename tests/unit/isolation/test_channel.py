@@ -1,6 +1,7 @@
 """Messages arrive whole, whatever their size, and the end of the other side is told."""
 
 import os
+import resource
 
 import pytest
 
@@ -57,3 +58,19 @@ def test_end_of_the_other_side_is_told(ends):
     there.close()
 
     assert here.receive() is None
+
+
+def test_open_files_that_there_is_no_room_for_are_an_error(ends):
+    here, there = ends
+    here.send("call", None, [here.fileno()] * 20)
+    open_now = len(os.listdir("/proc/self/fd"))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + 5, before[1]))
+
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            there.receive()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    assert len(os.listdir("/proc/self/fd")) == open_now

@@ -3,6 +3,7 @@
 import io
 import mmap
 import os
+import resource
 
 import numpy as np
 import pytest
@@ -123,3 +124,20 @@ def test_without_nameless_memory_a_nameless_file_serves(monkeypatch):
     monkeypatch.setattr(os, "memfd_create", refused)
 
     assert sent(np.arange(1 << 18))[-1] == (1 << 18) - 1
+
+
+def test_arrays_that_live_on_leave_descriptors_to_the_program(monkeypatch):
+    monkeypatch.setattr(parcel, "_most_living", lambda: 0)
+    before = len(os.listdir("/proc/self/fd"))
+
+    arrays = [sent(np.full(1 << 18, number)) for number in range(20)]
+    arrays[-1][:] = 7
+
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert [int(array[-1]) for array in arrays] == [*range(19), 7]
+
+
+def test_a_part_of_the_descriptors_is_for_arrays():
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    assert parcel._most_living() == allowed // 4

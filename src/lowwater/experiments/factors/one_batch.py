@@ -29,7 +29,7 @@ class OneBatch(Factor):
             return "the program does not call fit"
         if facts.backend != "tensorflow":
             return f"only for the TensorFlow backend (here: {facts.backend})"
-        return None if _PIPELINES & {*facts.inputs} else "fit is given arrays: there is no pipeline"
+        return None if _PIPELINES & {*facts.inputs} else "fit is given arrays"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """The parts of a `tf.data` pipeline that keep data."""

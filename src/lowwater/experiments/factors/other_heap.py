@@ -10,7 +10,7 @@ class OtherHeap(Factor):
     """By the settings of glibc, which it reads when the process starts."""
 
     key = "heap"
-    name = "another heap (one arena, trimmed)"
+    name = "another heap (trim)"
     cleared = "not fragmentation"
     blamed = "how malloc keeps free memory"
     codes = ("LW402",)

@@ -4,6 +4,7 @@ The socket keeps messages apart, so one that arrives is whole. Its end is told a
 side has closed it, or is dead.
 """
 
+import errno
 import os
 import pickle
 import socket
@@ -64,11 +65,14 @@ class Channel:
     def receive(self) -> Message | None:
         """Wait for the next message; None is the end."""
         try:
-            data, descriptors, _, _ = socket.recv_fds(
+            data, descriptors, flags, _ = socket.recv_fds(
                 self._socket, _MOST_BYTES, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionResetError:
             return None
+        if flags & socket.MSG_CTRUNC:  # the kernel drops those that there is no room for
+            close_all(descriptors)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         if not data:
             return None
         if data == _IN_A_FILE:

@@ -89,12 +89,18 @@ def _work(channel: Channel) -> None:
     here, *descriptors = message.descriptors
     caller: surroundings.Surroundings = unpack(from_descriptors([here]))
     caller.apply()
-    logs.send_logs(channel, caller.log_levels)
+
+    def send_logs() -> None:
+        logs.send_logs(channel, caller.log_levels, caller.log_handlers)
+
+    send_logs()
     _limit_devices(message.body["device_bytes"])
     borrower, lesson = Borrower(channel), Lesson()
 
     def made() -> Any:  # noqa: ANN401
-        return call.make(from_descriptors(descriptors, private=True), borrower.load)
+        parcel = from_descriptors(descriptors, private=True)
+        # Again when the modules of the call are imported: they may have handlers of their own.
+        return call.make(parcel, borrower.load, before=send_logs)
 
     _answer(channel, result_of(made), lesson.learned())
 
@@ -132,8 +138,17 @@ def _limit_devices(limit_bytes: int | None) -> None:
 def _end(status: int) -> NoReturn:
     """Without waiting for threads, and without taking the framework apart: the kernel is faster."""
     try:
+        _kill_left_behind()
         atexit._run_exitfuncs()  # noqa: SLF001 - those that the function registered, too
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(status)
+
+
+def _kill_left_behind() -> None:
+    """Those that Python would wait for at its exit, for as long as they like to run."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    for one in multiprocessing.active_children() if multiprocessing is not None else ():
+        if not one.daemon:
+            one.kill()

@@ -244,9 +244,11 @@ def _died(end: dict[str, Any]) -> ChildDied:
     if not os.WIFSIGNALED(status):
         code = os.WEXITSTATUS(status)
         return ChildDied(f"The function's process ended with exit code {code} before it returned")
-    number = signal.Signals(os.WTERMSIG(status))
+    number = os.WTERMSIG(status)
     if number == signal.SIGKILL:
         return ChildDied(
             f"The function's process was killed (SIGKILL) by somebody else; its peak was {peak}"
         )
-    return ChildDied(f"The function's process was ended by {number.name}; its peak was {peak}")
+    # Not all have a name in Python: real-time signals do not.
+    named = {one.value: one.name for one in signal.Signals}.get(number, f"signal {number}")
+    return ChildDied(f"The function's process was ended by {named}; its peak was {peak}")

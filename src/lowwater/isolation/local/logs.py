@@ -1,13 +1,14 @@
 """Log records of the child reach the handlers of the caller."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from logging.handlers import QueueHandler
 from typing import Any
 
 from lowwater.isolation.local.channel import Channel
 
 KIND = "log"
+_SENT = "lowwater_sent"
 
 
 class _ToCaller(QueueHandler):
@@ -17,14 +18,29 @@ class _ToCaller(QueueHandler):
         super().__init__(queue=None)  # type: ignore[arg-type]
         self._channel = channel
 
+    def emit(self, record: logging.LogRecord) -> None:
+        # One that passes several loggers on its way up: all of the caller's handlers had it.
+        if not hasattr(record, _SENT):
+            setattr(record, _SENT, True)
+            super().emit(record)
+
     def enqueue(self, record: logging.LogRecord) -> None:
-        self._channel.send(KIND, record.__dict__)
+        plain = {name: value for name, value in record.__dict__.items() if name != _SENT}
+        self._channel.send(KIND, plain)
 
 
-def send_logs(channel: Channel, levels: Mapping[str, int]) -> None:
-    """Log in this process as the caller would: with its levels, to its handlers."""
-    root = logging.getLogger()
-    root.handlers[:] = [_ToCaller(channel)]
+def send_logs(channel: Channel, levels: Mapping[str, int], handled: Iterable[str]) -> None:
+    """Log in this process as the caller would: with its levels, to its handlers.
+
+    A logger that is `handled` there is not handled here as well: the module that gave it a
+    handler did so in both processes. A record that nobody handles goes to the caller too. The
+    root is left free where it is free there, so that `logging.basicConfig()` does its work.
+    """
+    to_caller = _ToCaller(channel)
+    logging.getLogger().handlers.clear()
+    for name in handled:
+        logging.getLogger(name).handlers[:] = [to_caller]
+    logging.lastResort = to_caller
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 

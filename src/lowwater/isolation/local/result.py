@@ -58,13 +58,39 @@ def raised(error: BaseException) -> Result:
     text = "".join(traceback.format_exception(type(error), error, _of_the_user(error)))
     if isinstance(error, SystemExit):
         error = ChildDied(f"The function ended its process with sys.exit({error.code!r})")
+    told = "".join(traceback.format_exception_only(type(error), error)).strip()
+    stand_in = ChildDied(f"The function raised {told}")
+    ways = (error, _Bare(error), stand_in)
+    return Result("raised", next(filter(None, (_there_and_back((one, text)) for one in ways))))
+
+
+def _there_and_back(value: Any) -> Parcel | None:  # noqa: ANN401
+    """The packed value, if it can be unpacked again."""
     try:
-        parcel = pack((error, text))
+        parcel = pack(value)
         unpack(parcel)
     except Exception:  # noqa: BLE001 - whatever pickling the exception runs into
-        stand_in = ChildDied(f"The function raised {type(error).__qualname__}: {error}")
-        parcel = pack((stand_in, text))
-    return Result("raised", parcel)
+        return None
+    return parcel
+
+
+class _Bare:
+    """Is unpickled as the exception, without its constructor, which may want other arguments."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_bare, (type(self._error), self._error.args, vars(self._error))
+
+
+def _made_bare(
+    kind: type[BaseException], args: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    error = kind.__new__(kind)
+    error.args = args
+    vars(error).update(attributes)
+    return error
 
 
 def _of_the_user(error: BaseException) -> TracebackType | None:

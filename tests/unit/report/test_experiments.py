@@ -1,0 +1,92 @@
+"""The table of experiments as text and as JSON."""
+
+import importlib.resources
+import json
+
+import jsonschema
+
+from lowwater.experiment import (
+    Checked,
+    Conclusion,
+    Difference,
+    Effect,
+    Experiment,
+    Measured,
+    State,
+)
+from lowwater.model import Diagnosis, Finding, Kind, Verdict
+from lowwater.report import experiments, experiments_json
+
+MIB = 1 << 20
+FINDING = Finding("LW101", "callback-retention", "`Saver.kept` grows.", "Stop it.", "train.py:14")
+
+
+def a_checked(kind=Kind.LEAK):
+    base = Measured(kind, "epoch", None, 12, 4 * MIB, (round(3.9 * MIB), round(4.1 * MIB)))
+    flat = Measured(Kind.FLAT, "epoch", None, 12, 1024, (0, 2048))
+    rows = (
+        Experiment("as it is", "leaks", measured=base),
+        Experiment(
+            "without your callbacks",
+            "stops: the callback Saver (train.py:6)",
+            "callbacks",
+            measured=flat,
+            difference=Difference(Effect.STOPS, 1.0),
+            codes=("LW101",),
+        ),
+        Experiment("CPU only", "no GPU here: nothing to compare", "cpu"),
+    )
+    conclusion = Conclusion(("The callback Saver causes it.",), ((FINDING, State.CONFIRMED),))
+    verdict = Verdict(kind, "memory in use stayed level")
+    return Checked(Diagnosis(verdict), rows, conclusion, 42.0)
+
+
+def test_table_shows_growth_interval_and_what_it_says():
+    text = experiments.render(a_checked(), width=120)
+
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "experiment growth per epoch says"
+    assert lines[1] == "as it is +4.0 MiB (3.9 … 4.1) leaks"
+    assert lines[2].startswith(
+        "without your callbacks +1.0 KiB (0 B … 2.0 KiB) stops: the callback"
+    )
+    assert lines[3] == "CPU only — no GPU here: nothing to compare"
+
+
+def test_conclusion_and_findings_follow_the_table():
+    text = experiments.render(a_checked(), width=120)
+
+    assert "The callback Saver causes it." in text
+    assert "LW101 callback-retention   train.py:14" in text
+    assert "Confirmed by experiment. More: lowwater explain LW101" in text
+    assert text.rstrip().endswith("2 runs in 42.0 s.")
+
+
+def test_flat_program_has_nothing_to_find():
+    text = experiments.render(a_checked(Kind.FLAT), width=100)
+
+    assert (
+        "There is nothing to find: the program does not leak. Memory in use stayed level." in text
+    )
+
+
+def test_json_has_the_report_the_experiments_and_the_conclusion():
+    content = json.loads(experiments_json.render(a_checked()))
+
+    assert content["schema"] == "lowwater.report/1"
+    assert content["experiments"][1]["difference"] == {
+        "effect": "stops",
+        "share": 1.0,
+        "because": "",
+    }
+    assert content["conclusion"]["findings"] == [
+        {"code": "LW101", "where": "train.py:14", "state": "confirmed"}
+    ]
+
+
+def test_json_fits_the_schema_that_is_shipped():
+    schema = json.loads(
+        importlib.resources.files("lowwater.report").joinpath("report.schema.json").read_text()
+    )
+
+    jsonschema.validate(json.loads(experiments_json.render(a_checked())), schema)

@@ -1,0 +1,85 @@
+"""What experiments say together."""
+
+from lowwater.experiment import Difference, Effect, Experiment, Measured, State
+from lowwater.model import Finding
+from lowwater.verdict.conclude import conclude, is_explained
+
+
+def tried(key, effect, share=0.0, *, blamed="", detail="", codes=()):  # noqa: PLR0913
+    return Experiment(
+        f"without {key}", "", key, detail, Measured(), Difference(effect, share), blamed, codes
+    )
+
+
+def left_out(key, codes=()):
+    return Experiment(f"without {key}", "not needed", key, codes=codes)
+
+
+CALLBACKS = tried(
+    "callbacks", Effect.STOPS, 1.0, blamed="the callback Saver (train.py:6)", codes=("LW101",)
+)
+FINDING = Finding("LW101", "callback-retention", "it grows", "stop it", "train.py:14")
+
+
+def test_change_that_stops_the_growth_names_the_cause():
+    conclusion = conclude([CALLBACKS], [])
+
+    assert conclusion.sentences == (
+        "The callback Saver (train.py:6) causes it: 100 % of the growth goes when it is left out.",
+    )
+
+
+def test_two_causes_are_both_named_the_larger_first():
+    models = tried("same-model", Effect.LESS, 0.3, blamed="making a new model for every fit")
+    callback = tried("callbacks", Effect.LESS, 0.7, blamed="the callback Saver")
+
+    first, second = conclude([models, callback], []).sentences
+
+    assert first.startswith("The callback Saver causes it: 70 %")
+    assert second.startswith("Making a new model for every fit causes it: 30 %")
+
+
+def test_one_callback_is_told_in_the_place_of_all():
+    one = tried("callbacks", Effect.STOPS, 1.0, blamed="the callback Saver", detail="Saver")
+    other = tried("callbacks", Effect.SAME, blamed="the callback Logger", detail="Logger")
+
+    assert conclude([CALLBACKS, one, other], []).sentences == (
+        "The callback Saver causes it: 100 % of the growth goes when it is left out.",
+    )
+
+
+def test_nothing_that_helps_is_said_plainly():
+    [sentence] = conclude([tried("callbacks", Effect.SAME)], []).sentences
+
+    assert sentence.startswith("No change stops the growth")
+
+
+def test_finding_is_confirmed_where_its_change_helps():
+    assert conclude([CALLBACKS], [FINDING]).states == ((FINDING, State.CONFIRMED),)
+
+
+def test_finding_is_rejected_where_its_change_makes_no_difference():
+    same = tried("callbacks", Effect.SAME, codes=("LW101",))
+
+    assert conclude([same], [FINDING]).states == ((FINDING, State.REJECTED),)
+
+
+def test_finding_that_nothing_speaks_about_is_untested():
+    failed = tried("callbacks", Effect.FAILED, codes=("LW101",))
+
+    for experiments in ([], [left_out("callbacks", ("LW101",))], [failed]):
+        assert conclude(experiments, [FINDING]).states == ((FINDING, State.UNTESTED),)
+
+
+def test_growth_is_explained_when_nearly_all_of_it_goes():
+    half, rest = tried("a", Effect.LESS, 0.5), tried("b", Effect.LESS, 0.45)
+
+    assert not is_explained([half])
+    assert is_explained([half, rest])
+    assert is_explained([CALLBACKS])
+
+
+def test_part_of_a_factor_does_not_count_twice():
+    part = tried("a", Effect.LESS, 0.5, detail="one")
+
+    assert not is_explained([tried("a", Effect.LESS, 0.5), part])
