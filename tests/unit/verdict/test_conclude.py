@@ -1,5 +1,7 @@
 """What experiments say together."""
 
+from dataclasses import replace
+
 from lowwater.experiment import Difference, Effect, Experiment, Measured, State
 from lowwater.model import Finding
 from lowwater.verdict.conclude import conclude, is_explained
@@ -9,6 +11,10 @@ def tried(key, effect, share=0.0, *, blamed="", detail="", codes=()):  # noqa: P
     return Experiment(
         f"without {key}", "", key, detail, Measured(), Difference(effect, share), blamed, codes
     )
+
+
+def with_covers(one, *keys):
+    return replace(one, covers=keys)
 
 
 def left_out(key, codes=()):
@@ -83,3 +89,33 @@ def test_part_of_a_factor_does_not_count_twice():
     part = tried("a", Effect.LESS, 0.5, detail="one")
 
     assert not is_explained([tried("a", Effect.LESS, 0.5), part])
+
+
+def test_what_a_more_special_change_explains_is_not_told_twice():
+    mended = tried("mended", Effect.LESS, 0.59, blamed="a known leak")
+    eager = with_covers(tried("eager", Effect.LESS, 0.67, blamed="tracing"), "mended")
+
+    [sentence] = conclude([mended, eager], []).sentences
+
+    assert sentence.startswith("A known leak causes it: 59 %")
+    assert not is_explained([mended, eager])
+
+
+def test_rest_that_only_the_wider_change_explains_is_told_with_its_own_share():
+    mended = tried("mended", Effect.LESS, 0.6, blamed="a known leak")
+    models = with_covers(tried("same-model", Effect.STOPS, 1.0, blamed="new models"), "mended")
+
+    first, second = conclude([mended, models], []).sentences
+
+    assert first.startswith("A known leak causes it: 60 %")
+    assert second.startswith("New models causes it: 40 %")
+    assert is_explained([mended, models])
+
+
+def test_changes_that_act_on_the_same_growth_are_said_to():
+    one, other = tried("a", Effect.LESS, 0.7, blamed="a"), tried("b", Effect.LESS, 0.7, blamed="b")
+
+    assert conclude([one, other], []).sentences[-1] == (
+        "They act on the same growth: together they are more than all of it."
+    )
+    assert len(conclude([one], []).sentences) == 1

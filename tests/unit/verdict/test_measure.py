@@ -1,0 +1,78 @@
+"""What one run of an experiment has measured."""
+
+from dataclasses import replace
+
+from lowwater.experiment import Measured
+from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
+from lowwater.verdict.measure import measured_in
+
+EPOCH = Unit(0, "epoch", "train.py:9")
+LEAK = Verdict(Kind.LEAK, "it grows", EPOCH, 12, 4000, (3900, 4100))
+HOLES = Verdict(Kind.FRAGMENTED, "holes", EPOCH, 12, 10, (5, 15))
+FLAT = Verdict(Kind.FLAT, "it is level", EPOCH, 12, 10, (5, 15))
+
+
+def a_run(verdict, *, resident=(), notes=(), exit_code=0):
+    ledger = Ledger((LedgerRow("system", "resident, anonymous", tuple(resident)),))
+    return Diagnosis(
+        verdict=verdict,
+        units=(verdict,),
+        findings=(),
+        ledger=ledger,
+        notes=notes,
+        environment={},
+        ending=Ending(3.0, exit_code, None, False, 0),
+    )
+
+
+def test_growth_is_that_of_the_verdict():
+    found = measured_in(a_run(LEAK), None)
+
+    assert (found.growth_bytes, found.interval_bytes, found.rounds) == (4000, (3900, 4100), 12)
+    assert found.leaks
+    assert found.grows
+
+
+def test_holes_are_measured_by_what_is_resident_after_warm_up():
+    resident = [0, 900, 1000, 1000, 1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800]
+
+    found = measured_in(a_run(HOLES, resident=resident), None)
+
+    assert found.growth_bytes == 100
+    assert found.interval_bytes == (100, 100)
+    assert found.grows
+    assert not found.leaks
+
+
+def test_change_of_a_run_with_holes_is_measured_alike_though_it_has_none():
+    base = Measured(Kind.FRAGMENTED, "epoch", "train.py:9", 12, 100, (90, 110))
+
+    found = measured_in(a_run(FLAT, resident=[700] * 13), base)
+
+    assert (found.kind, found.growth_bytes) == (Kind.FLAT, 0)
+
+
+def test_holes_in_too_few_rounds_are_not_measured():
+    found = measured_in(a_run(HOLES, resident=[1, 2, 3]), None)
+
+    assert found.growth_bytes is None
+    assert not found.grows
+
+
+def test_only_the_unit_of_the_first_run_is_compared():
+    base = Measured(Kind.LEAK, "iteration", "train.py:3", 12, 100, (90, 110))
+
+    assert measured_in(a_run(LEAK), base).kind is Kind.INCONCLUSIVE
+
+
+def test_run_that_ended_before_it_told_anything_has_a_problem():
+    nothing = replace(LEAK, kind=Kind.INCONCLUSIVE)
+
+    assert measured_in(a_run(nothing, exit_code=1), None).problem == "it ended with exit code 1"
+    assert measured_in(a_run(LEAK, exit_code=1), None).problem == ""
+
+
+def test_change_that_could_not_be_made_is_a_problem():
+    run = a_run(LEAK, notes=("experiment not made: fit has no source",))
+
+    assert measured_in(run, None).problem == "fit has no source"
