@@ -190,14 +190,11 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     if factor is not None:
         factor.apply(change, wanted["detail"])
     Look(observer.learn, agent.shown).apply(change)
-    cuts = Cuts(**wanted["cuts"])
-    cuts.apply(change)
 
     def left(filename: str, line: int) -> None:
         observer.learn({LOOP_LEFT: f"{agent.shown(filename)}:{line}"})
 
-    limits = cuts.limits(change, left)
-    agent.limit_of = limits.of_loop if limits is not None else None
+    agent.limit_of = Cuts(**wanted["cuts"]).apply(change, left).of_loop
 
 
 def mend_libraries(observer: Observer) -> None:

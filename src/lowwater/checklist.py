@@ -145,7 +145,7 @@ class Checklist:
         blamed = parts.get(detail) or only or factor.blamed
         return Experiment(
             name,
-            _says(factor, blamed, difference),
+            _says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
             factor.key,
             detail,
             measured,
@@ -260,16 +260,16 @@ def _says_base(base: Measured) -> str:
     )
 
 
-def _says(factor: Factor, blamed: str, difference: Difference) -> str:
+def _says(cleared: str, blamed: str, difference: Difference) -> str:
     match difference.effect:
         case Effect.STOPS:
             return f"stops: {blamed}"
         case Effect.LESS:
             return f"{round(100 * difference.share)} % less: {blamed}"
         case Effect.SAME:
-            return factor.cleared
+            return cleared
         case Effect.MORE:
-            return f"grows more: {factor.cleared}"
+            return f"grows more: {cleared}"
         case Effect.FAILED:
             return f"cannot be run like this: {difference.because}"
     return difference.because

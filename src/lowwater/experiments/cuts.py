@@ -1,5 +1,6 @@
 """Shortens a program to what the statistic needs, in every experiment alike."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,32 +35,36 @@ class Cuts:
     seconds: float = 8.0
     leaves_loops: bool = True
 
-    def apply(self, change: Change) -> None:
-        """Shorten every `fit`."""
+    def apply(self, change: Change, left: Callable[[str, int], None]) -> Limits:
+        """Shorten every `fit`, and give what ends loops; `left` is told of those ended early."""
+        limits = Limits(Limit(self.rounds, self.seconds, self.steps, self.leaves_loops), left)
         for library in _LIBRARIES:
-            change.when_imported(library, lambda module: self._shorten(module, change))
-
-    def limits(self, change: Change, left: Callable[[str, int], None]) -> Limits | None:
-        """What ends the loops of the program; `left` is told of each that was ended early."""
-        if not self.leaves_loops:
-            return None
-        limits = Limits(Limit(self.rounds, self.seconds, self.steps), left)
-        for library in _LIBRARIES:
+            change.when_imported(library, lambda module: self._shorten(module, change, limits))
             change.when_imported(library, lambda module: _watch_keras(module, change, limits))
         for name, place in _WORK.items():
             change.when_imported(name, partial(_watch, place, change, limits))
         return limits
 
-    def _shorten(self, keras: ModuleType, change: Change) -> None:
+    def _shorten(self, keras: ModuleType, change: Change, limits: Limits) -> None:
         # `Model.fit` of Keras 3 is the backend's own. What is placed last runs first: the data
         # are cut by what the program itself has asked for.
         fit = keras.Model.fit
-        change.rebind(fit, "epochs", lambda epochs: min(epochs, self.epochs))
+
+        def fewer_epochs(epochs: int, initial_epoch: int) -> int:
+            is_inner = limits.is_in_a_warm_loop(sys._getframe(1), None)  # noqa: SLF001
+            return min(epochs, initial_epoch + (self.inner_epochs if is_inner else self.epochs))
+
+        change.rebind(fit, "epochs", fewer_epochs, "initial_epoch")
         change.rebind(fit, "steps_per_epoch", self._fewer)
         change.rebind(fit, "y", as_long_as, "x")
         change.rebind(fit, "sample_weight", as_long_as, "x")
         change.rebind(fit, "x", self._shorter, "steps_per_epoch", "batch_size")
         change.rebind(fit, "validation_data", self._shorter, "validation_steps", "batch_size")
+
+    @property
+    def inner_epochs(self) -> int:
+        """Of a `fit` in a loop: there the rounds of the loop are what is counted."""
+        return max(1, self.epochs // 4)
 
     def _fewer(self, steps: int | None) -> int | None:
         # Without a number the data decide, and they are cut themselves.

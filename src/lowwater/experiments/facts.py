@@ -19,8 +19,11 @@ class Facts:
     # The program's own callbacks: class -> where it is defined.
     callbacks: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    # The methods of `tf.data` that keep elements, as far as the program calls them.
+    buffers: tuple[str, ...] = ()
     backend: str = ""
     gpus: int = 0
+    has_tensorflow: bool = True
 
     def to_environment(self) -> dict[str, str]:
         """For the recording."""
@@ -30,4 +33,6 @@ class Facts:
     def of(cls, environment: Mapping[str, str]) -> "Facts":
         """What a recording says; nothing where it says nothing."""
         known = json.loads(environment.get(_KEY, "{}"))
-        return cls(**{**known, "inputs": tuple(known.get("inputs", ()))})
+        lists = {name: tuple(known.get(name, ())) for name in ("inputs", "buffers")}
+        # The version of each framework that was imported stands beside it.
+        return cls(**{**known, **lists, "has_tensorflow": "tensorflow" in environment})

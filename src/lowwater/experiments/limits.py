@@ -18,6 +18,7 @@ class Limit(NamedTuple):
     rounds: int
     seconds: float
     steps: int
+    leaves_loops: bool = True
 
 
 class Limits:
@@ -47,7 +48,16 @@ class Limits:
         self._loops.setdefault(filename, []).append(loop)
         return loop
 
-    def around(self, filename: str, line: int) -> "list[LimitedLoop]":
+    def is_in_a_warm_loop(self, frame: "FrameType | None", loop: "LimitedLoop | None") -> bool:
+        """Whether a frame runs inside of a loop, other than `loop`, that goes on and on."""
+        while frame is not None:
+            around = self._around(frame.f_code.co_filename, frame.f_lineno)
+            if any(one.made > _WARM for one in around if one is not loop):
+                return True
+            frame = frame.f_back
+        return False
+
+    def _around(self, filename: str, line: int) -> "list[LimitedLoop]":
         """The loops that hold a line."""
         return [
             one for one in self._loops.get(filename, ()) if one.first_line < line <= one.last_line
@@ -71,7 +81,8 @@ class LimitedLoop:
     def begin(self) -> None:
         """The loop is entered, perhaps once more."""
         self.made = 0
-        self._is_inner = self._lies_in_a_warm_one()
+        frame = sys._getframe(1)  # noqa: SLF001 - it enters the loop
+        self._is_inner = self._limits.is_in_a_warm_loop(frame, self)
         self._began_s = time.monotonic()
         self._work_before = self._limits.work
 
@@ -85,16 +96,9 @@ class LimitedLoop:
 
     def _is_enough(self) -> bool:
         limit = self._limits.limit
+        if not limit.leaves_loops:
+            return False
         if self._is_inner:
             # By number alone: the growth per round of the outer loop has to be comparable.
             return self.made >= limit.steps
         return self.made >= limit.rounds and time.monotonic() - self._began_s >= limit.seconds
-
-    def _lies_in_a_warm_one(self) -> bool:
-        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - it enters the loop
-        while frame is not None:
-            around = self._limits.around(frame.f_code.co_filename, frame.f_lineno)
-            if any(one.made > _WARM for one in around if one is not self):
-                return True
-            frame = frame.f_back
-        return False

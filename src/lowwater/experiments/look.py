@@ -5,6 +5,7 @@ import itertools
 import sys
 import weakref
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,9 @@ from lowwater.experiments.facts import Facts
 # ruff: noqa: ANN401 - the program's own objects
 
 _LIBRARIES = ("keras", "tf_keras")
+_PIPELINES = "tensorflow.python.data.ops.dataset_ops"
+# The methods of `tf.data` that keep elements; `prefetch` keeps a handful.
+BUFFERS = ("cache", "shuffle")
 _OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
 # A class of Keras that runs functions of the program.
 _CARRIERS = frozenset({"LambdaCallback"})
@@ -36,6 +40,7 @@ class Look:
         self._shown = shown
         self._callbacks: dict[str, str] = {}
         self._inputs: list[str] = []
+        self._buffers: list[str] = []
         self._models: set[int] = set()
         self._told: Facts | None = None
 
@@ -43,6 +48,11 @@ class Look:
         """Look at what is given to `fit`, and let it pass as it is."""
         for library in _LIBRARIES:
             change.when_imported(library, lambda module: self._place(module, change))
+        change.when_imported(_PIPELINES, lambda module: self._place_buffers(module, change))
+
+    def _place_buffers(self, dataset_ops: ModuleType, change: Change) -> None:
+        for name in BUFFERS:
+            change.before(getattr(dataset_ops.DatasetV2, name), partial(self._saw_buffer, name))
 
     def _place(self, keras: ModuleType, change: Change) -> None:
         change.rebind(keras.Model.fit, "callbacks", self._saw_callbacks)
@@ -57,6 +67,11 @@ class Look:
         self._tell()
         return callbacks
 
+    def _saw_buffer(self, name: str) -> None:
+        if name not in self._buffers:
+            self._buffers.append(name)
+            self._tell()
+
     def _saw_input(self, x: Any) -> Any:
         kind = kind_of_input(x)
         if kind not in self._inputs:
@@ -70,12 +85,13 @@ class Look:
 
     def _tell(self) -> None:
         keras: Any = sys.modules.get("keras")
-        backend = keras.backend.backend() if keras is not None else "tensorflow"
+        backend = keras.backend.backend() if self._inputs and keras is not None else "tensorflow"
         facts = Facts(
-            fits=1,
+            fits=int(bool(self._inputs)),
             models=len(self._models),
             callbacks=dict(self._callbacks),
             inputs=tuple(self._inputs),
+            buffers=tuple(self._buffers),
             backend=backend,
             gpus=_gpus(),
         )

@@ -6,14 +6,16 @@ from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
 from lowwater.experiments.factors.mended import Mended
+from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
 
 FACTORS: tuple[Factor, ...] = (
     WithoutCallbacks(),
+    # What is more special comes before what would take its share away as well.
+    NoBuffers(),
     OneBatch(),
-    # Before all that would take its share away as well.
     Mended(),
     SameModel(),
     CpuOnly(),

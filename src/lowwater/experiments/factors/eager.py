@@ -20,6 +20,8 @@ class Eager(Factor):
 
     def why_not(self, facts: Facts) -> str | None:
         """Only TensorFlow traces like this."""
+        if not facts.has_tensorflow:
+            return "the program does not use TensorFlow"
         if facts.fits and facts.backend != "tensorflow":
             return f"only for the TensorFlow backend (here: {facts.backend})"
         return None

@@ -11,7 +11,6 @@ from lowwater.experiments.facts import Facts
 from lowwater.experiments.look import kind_of_input
 
 _PIPELINES = frozenset({"tf.data", "PyDataset", "generator"})
-_PARTS = {"cache": "`cache()`", "shuffle": "`shuffle()`", "prefetch": "`prefetch()`"}
 
 
 class OneBatch(Factor):
@@ -22,6 +21,7 @@ class OneBatch(Factor):
     cleared = "not the input pipeline"
     blamed = "the input pipeline"
     codes = ("LW301", "LW302", "LW303", "LW304")
+    covers = ("buffers",)
 
     def why_not(self, facts: Facts) -> str | None:
         """Arrays are no pipeline."""
@@ -31,15 +31,8 @@ class OneBatch(Factor):
             return f"only for the TensorFlow backend (here: {facts.backend})"
         return None if _PIPELINES & {*facts.inputs} else "fit is given arrays"
 
-    def parts(self, facts: Facts) -> dict[str, str]:
-        """The parts of a `tf.data` pipeline that keep data."""
-        return dict(_PARTS) if "tf.data" in facts.inputs else {}
-
-    def apply(self, change: Change, detail: str) -> None:
-        """Where `fit` takes its data from, or only one part of the pipeline."""
-        if detail:
-            change.when_imported("tensorflow", lambda module: _leave_out(module, detail))
-            return
+    def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
+        """Where `fit` takes its data from."""
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "x", repeated)
@@ -47,13 +40,6 @@ class OneBatch(Factor):
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)
-
-
-def _leave_out(tensorflow: ModuleType, method: str) -> None:
-    def same(dataset: Any, *_: Any, **__: Any) -> Any:  # noqa: ANN401
-        return dataset
-
-    setattr(tensorflow.data.Dataset, method, same)
 
 
 def repeated(x: Any) -> Any:  # noqa: ANN401

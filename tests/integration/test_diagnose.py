@@ -1,0 +1,300 @@
+"""`lowwater diagnose` on real programs: the right change is named, and nothing else."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SPECIMENS = Path(__file__).parent.parent / "specimens"
+KERAS = """
+    import numpy as np
+    import keras
+
+    x, y = np.ones((256, 16), "float32"), np.ones((256, 1), "float32")
+
+    def make():
+        model = keras.Sequential(
+            [keras.Input((16,)), keras.layers.Dense(32), keras.layers.Dense(1)]
+        )
+        model.compile("sgd", "mse")
+        return model
+"""
+TWO_CALLBACKS = """
+    class Counts(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.last = epoch
+
+    class Keeps(keras.callbacks.Callback):
+        saved = []
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.saved.append(np.ones((512, 1024), "float32"))
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a user sees of one diagnosis."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    report: dict
+
+    def row(self, name):
+        return next(one for one in self.report["experiments"] if one["name"] == name)
+
+    def effect(self, name):
+        return (self.row(name)["difference"] or {}).get("effect")
+
+    @property
+    def runs(self):
+        return [one["name"] for one in self.report["experiments"] if one["measured"]]
+
+    @property
+    def sentences(self):
+        return self.report["conclusion"]["sentences"]
+
+    @property
+    def states(self):
+        return {one["code"]: one["state"] for one in self.report["conclusion"]["findings"]}
+
+
+@pytest.fixture
+def diagnosis(programs):
+    """Diagnoses a program; its recordings are kept in a folder of the test."""
+    cache, report = programs.folder / "cache", programs.folder / "report.json"
+
+    def diagnose(*arguments):
+        env = {**programs.env, "XDG_CACHE_HOME": str(cache)}
+        report.unlink(missing_ok=True)
+        done = programs.lowwater(
+            *("diagnose", "--yes", "--json", str(report), *arguments), env=env, timeout=600
+        )
+        content = json.loads(report.read_text()) if report.exists() else {}
+        return Outcome(done.returncode, done.stdout, done.stderr, content)
+
+    return diagnose
+
+
+def write(programs, *parts):
+    text = "\n".join(part.strip("\n") for part in parts)
+    return programs.write("train.py", text).name
+
+
+@pytest.mark.tensorflow
+def test_the_one_callback_of_two_is_named_and_a_second_diagnosis_runs_nothing(programs, diagnosis):
+    call = "    make().fit(x, y, epochs=80, verbose=0, callbacks=[Counts(), Keeps()])"
+    script = write(programs, KERAS, TWO_CALLBACKS, call)
+
+    first = diagnosis(script)
+
+    [sentence] = first.sentences
+    assert sentence.startswith("The callback Keeps (train.py:")
+    assert "100 %" in sentence
+    assert first.effect("without Keeps") == "stops"
+    assert first.effect("without Counts") == "same"
+    assert first.states["LW101"] == "confirmed"
+    assert first.row("as it is")["measured"]["rounds"] == 12
+
+    stamps = _stamps(programs.folder / "cache")
+    second = diagnosis(script)
+
+    assert len(stamps) == len(first.runs)
+    assert _stamps(programs.folder / "cache") == stamps
+    assert second.sentences == first.sentences
+
+
+def _stamps(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.lw")}
+
+
+@pytest.mark.tensorflow
+def test_generator_that_keeps_its_batches_is_named_and_long_loops_are_left(programs, diagnosis):
+    script = write(
+        programs,
+        KERAS,
+        """
+    window = []
+
+    def batches():
+        while True:
+            window.append(np.ones((32, 2048), "float32"))
+            yield x[:32], y[:32]
+
+    make().fit(batches(), steps_per_epoch=10_000, epochs=500, verbose=0)
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.sentences == [
+        "The input pipeline causes it: 100 % of the growth goes when it is left out."
+    ]
+    measured = found.row("as it is")["measured"]
+    assert measured["growth_bytes"] == pytest.approx(30 * 32 * 2048 * 4, rel=0.1)
+
+
+@pytest.mark.tensorflow
+def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagnosis):
+    script = write(
+        programs,
+        KERAS,
+        """
+    scores = []
+    rows = [float(number) for number in map(abs, range(1000))]
+    for fold in range(1000):
+        scores.append(make().fit(x, y, epochs=1, verbose=0).history["loss"][-1])
+    assert len(rows) == 1000
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.effect("library leaks mended") in {"stops", "less"}
+    assert found.states.get("LW205") == "confirmed"
+    assert found.sentences[0].startswith("A leak of the libraries that mend() repairs causes it")
+    assert not any(sentence.startswith("They act") for sentence in found.sentences)
+
+
+@pytest.mark.tensorflow
+def test_custom_loop_that_retraces_is_named_and_what_needs_fit_says_so(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import tensorflow as tf
+
+    weights = tf.Variable(tf.ones((64, 64)))
+    # Longer than any limit; it calls no framework, and the program needs all of it.
+    rates = []
+    for number in range(20_000):
+        rates.append(float(number))
+
+    @tf.function
+    def step(batch, rate):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.matmul(batch, weights)) * rate
+        weights.assign_sub(0.0 * tape.gradient(loss, weights))
+
+    for epoch in range(10_000):
+        for number in range(4):
+            step(tf.ones((8, 64)), rates[epoch * 4 + number] if epoch < 4000 else 1.0)
+            tf.identity(weights)
+            str(number)
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.effect("eager, no tf.function") == "stops"
+    assert found.sentences == [
+        "The tracing of functions causes it: 100 % of the growth goes when it is left out."
+    ]
+    assert found.row("without your callbacks")["says"] == "the program does not call fit"
+
+
+@pytest.mark.tensorflow
+def test_flat_program_stops_after_the_first_run_and_says_so(programs, diagnosis):
+    found = diagnosis(write(programs, KERAS, "    make().fit(x, y, epochs=60, verbose=0)"))
+
+    assert found.runs == ["as it is"]
+    assert found.sentences == []
+    assert "There is nothing to find" in found.stdout
+
+
+@pytest.mark.tensorflow
+def test_program_that_needs_its_callback_is_a_row_and_the_callback_is_named_all_the_same(
+    programs, diagnosis
+):
+    use = """
+    keeps = Keeps()
+    make().fit(x, y, epochs=40, verbose=0, callbacks=[keeps])
+    print(keeps.saved[-1].sum())
+    """
+    crash = "    assert len(keeps.saved) != 0, 'others need it'"
+    # It ends before the first epoch without the callback.
+    early = """
+    class Asks(keras.callbacks.TerminateOnNaN):
+        def on_epoch_end(self, epoch, logs=None):
+            assert Keeps.saved
+
+    Asks.__module__ = "keras.of_the_library"
+    """
+    use = use.replace("[keeps]", "[keeps, Asks()]")
+
+    found = diagnosis(write(programs, KERAS, TWO_CALLBACKS, early, use, crash))
+
+    assert found.returncode == 0
+    assert found.effect("without your callbacks") == "failed"
+    assert "exit code 1" in found.row("without your callbacks")["says"]
+    assert found.effect("your callbacks act once only") == "stops"
+    assert found.sentences[0].startswith("The callback Keeps (train.py:")
+
+
+@pytest.mark.tensorflow
+def test_two_causes_are_both_named_with_shares_that_add_up(programs, diagnosis):
+    call = """
+    class Also(keras.callbacks.Callback):
+        saved = []
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.saved.append(np.ones((256, 1024), "float32"))
+
+    make().fit(x, y, epochs=80, verbose=0, callbacks=[Also(), Keeps()])
+    """
+    found = diagnosis(write(programs, KERAS, TWO_CALLBACKS, call))
+
+    larger, smaller = found.sentences
+    shares = {
+        name: found.row(f"without {name}")["difference"]["share"] for name in ("Keeps", "Also")
+    }
+    assert larger.startswith("The callback Keeps")
+    assert smaller.startswith("The callback Also")
+    assert shares["Keeps"] == pytest.approx(2 / 3, abs=0.1)
+    assert sum(shares.values()) == pytest.approx(1, abs=0.1)
+
+
+def test_program_without_a_leak_leaves_nothing_behind_in_a_sandbox(programs, diagnosis):
+    programs.write("data.txt", "here")
+    script = write(
+        programs,
+        """
+    import pathlib
+
+    assert pathlib.Path("data.txt").read_text() == "here"
+    pathlib.Path("out").mkdir()
+    pathlib.Path("out/written.txt").write_text("x")
+    for number in range(20):
+        str(number)
+    """,
+    )
+    before = {*os.listdir(programs.folder)}
+
+    found = diagnosis("--sandbox", script)
+
+    assert found.returncode == 0
+    assert "exit code" not in found.row("as it is")["says"]
+    assert {*os.listdir(programs.folder)} - before == {"cache", "report.json"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["missing.py"], "missing.py"),
+        (["."], "."),
+        (["--budget", "soon", "train.py"], "soon"),
+        (["--epochs", "0", "train.py"], "--epochs"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_runs(programs, diagnosis, arguments, said):
+    programs.write("train.py", "open('ran', 'w').close()\n")
+
+    found = diagnosis(*arguments)
+
+    assert found.returncode == 2
+    assert found.stderr.startswith("error:")
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+    assert not (programs.folder / "ran").exists()
