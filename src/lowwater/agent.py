@@ -180,7 +180,6 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     from lowwater.experiments.change import Change
     from lowwater.experiments.cuts import Cuts
     from lowwater.experiments.factors import find_factor
-    from lowwater.experiments.facts import LOOP_LEFT
     from lowwater.experiments.look import Look
 
     observer = agent.observer
@@ -190,11 +189,14 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     if factor is not None:
         factor.apply(change, wanted["detail"])
     Look(observer.learn, agent.shown).apply(change)
+    known: set[str] = set()
 
-    def left(filename: str, line: int) -> None:
-        observer.learn({LOOP_LEFT: f"{agent.shown(filename)}:{line}"})
+    def told(key: str, value: str) -> None:
+        if key not in known:
+            known.add(key)
+            observer.learn({key: value})
 
-    agent.limit_of = Cuts(**wanted["cuts"]).apply(change, left).of_loop
+    agent.limit_of = Cuts(**wanted["cuts"]).apply(change, told).of_loop
 
 
 def mend_libraries(observer: Observer) -> None:

@@ -13,7 +13,7 @@ from lowwater.errors import UnreadableInput
 from lowwater.experiment import Checked, Conclusion, Difference, Effect, Experiment, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
-from lowwater.experiments.facts import LOOP_LEFT, Facts
+from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.launch import launch
 from lowwater.model import Diagnosis, Kind
 from lowwater.recording.reader import load
@@ -58,6 +58,7 @@ class Checklist:
         """Nothing is run yet."""
         self._plan = plan
         self._listener = listener
+        self._first_cuts = plan.cuts
         self._began_s = time.monotonic()
         self._done: list[Experiment] = []
         self._found = 0
@@ -66,9 +67,9 @@ class Checklist:
         """The program as it is, then each change that applies, until the cause is certain."""
         self._listener.begins(AS_IT_IS)
         diagnosis, base = self._measure("", "", None)
-        if base.problem and LOOP_LEFT in diagnosis.environment:
-            # Perhaps it needs all that its loops do: then they have to run to their end.
-            self._plan = replace(self._plan, cuts=replace(self._plan.cuts, leaves_loops=False))
+        cuts = self._better_cuts(diagnosis, base)
+        if cuts is not None:
+            self._plan = replace(self._plan, cuts=cuts)
             diagnosis, base = self._measure("", "", None)
         self._add(Experiment(AS_IT_IS, _says_base(base), measured=base))
         if base.grows:
@@ -76,6 +77,16 @@ class Checklist:
             for one in self._experiments(base, facts, diagnosis):
                 self._add(one)
         return self._checked(diagnosis, base)
+
+    def _better_cuts(self, diagnosis: Diagnosis, base: Measured) -> Cuts | None:
+        """For the case that too much of the program was cut away."""
+        known, cuts = diagnosis.environment, self._plan.cuts
+        if base.problem and LOOP_LEFT in known:
+            # Perhaps it needs all that its loops do: then they have to run to their end.
+            return replace(cuts, leaves_loops=False)
+        if base.kind is Kind.INCONCLUSIVE and {LOOP_LEFT, EPOCHS_CUT} & known.keys():
+            return cuts.longer(diagnosis.verdict.more_units_needed or 0)
+        return None
 
     def _checked(self, diagnosis: Diagnosis, base: Measured) -> Checked:
         from lowwater.verdict.conclude import conclude
@@ -153,6 +164,7 @@ class Checklist:
             blamed,
             factor.codes,
             factor.covers,
+            factor.rejects,
         )
 
     def _measure(
@@ -199,7 +211,8 @@ class Checklist:
         return diagnosis
 
     def _file_name(self, key: str, detail: str) -> str:
-        name = f"{key or 'base'} {detail} {'' if self._plan.cuts.leaves_loops else 'whole'}"
+        cuts = self._plan.cuts
+        name = f"{key or 'base'} {detail}" + ("" if cuts == self._first_cuts else f" {cuts.rounds}")
         plain = "".join(letter if letter.isalnum() else "-" for letter in name.strip())
         return re.sub("-+", "-", plain)
 

@@ -56,7 +56,8 @@ class Experiment:
 
     The run as it is has neither a `key` nor a difference; what could not apply was not measured.
     `blamed` is what the change has taken away, and `codes` the causes that it speaks about.
-    What other changes take away, those with the keys in `covers`, this one takes away too.
+    What other changes take away, those with the keys in `covers`, this one takes away too. Where
+    it makes no difference, the causes in `rejects` are not at work.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Experiment:
     blamed: str = ""
     codes: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
+    rejects: tuple[str, ...] = ()
 
 
 class State(StrEnum):

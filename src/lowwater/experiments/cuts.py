@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 from lowwater.experiments.change import Change
+from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT
 from lowwater.experiments.limits import Limit, Limits
 from lowwater.experiments.shorter import as_long_as, shorter
 from lowwater.instrumentation.keras_calls import CALLS
@@ -35,24 +36,46 @@ class Cuts:
     seconds: float = 8.0
     leaves_loops: bool = True
 
-    def apply(self, change: Change, left: Callable[[str, int], None]) -> Limits:
-        """Shorten every `fit`, and give what ends loops; `left` is told of those ended early."""
+    def longer(self, rounds: int) -> "Cuts":
+        """Where so many more rounds would tell; at least twice as much as now."""
+        return replace(
+            self,
+            epochs=self.epochs + max(rounds, self.epochs),
+            rounds=self.rounds + max(rounds, self.rounds),
+            seconds=2 * self.seconds,
+        )
+
+    def apply(self, change: Change, told: Callable[[str, str], None]) -> Limits:
+        """Shorten every `fit`, and give what ends loops; what was cut is told."""
+
+        def left(filename: str, line: int) -> None:
+            told(LOOP_LEFT, f"{filename}:{line}")
+
         limits = Limits(Limit(self.rounds, self.seconds, self.steps, self.leaves_loops), left)
         for library in _LIBRARIES:
-            change.when_imported(library, lambda module: self._shorten(module, change, limits))
-            change.when_imported(library, lambda module: _watch_keras(module, change, limits))
+            change.when_imported(library, lambda m: self._shorten(m, change, limits, told))
+            change.when_imported(library, lambda m: _watch_keras(m, change, limits))
         for name, place in _WORK.items():
             change.when_imported(name, partial(_watch, place, change, limits))
         return limits
 
-    def _shorten(self, keras: ModuleType, change: Change, limits: Limits) -> None:
+    def _shorten(
+        self,
+        keras: ModuleType,
+        change: Change,
+        limits: Limits,
+        told: Callable[[str, str], None],
+    ) -> None:
         # `Model.fit` of Keras 3 is the backend's own. What is placed last runs first: the data
         # are cut by what the program itself has asked for.
         fit = keras.Model.fit
 
         def fewer_epochs(epochs: int, initial_epoch: int) -> int:
             is_inner = limits.is_in_a_warm_loop(sys._getframe(1), None)  # noqa: SLF001
-            return min(epochs, initial_epoch + (self.inner_epochs if is_inner else self.epochs))
+            most = initial_epoch + (self.inner_epochs if is_inner else self.epochs)
+            if epochs > most:
+                told(EPOCHS_CUT, str(most))
+            return min(epochs, most)
 
         change.rebind(fit, "epochs", fewer_epochs, "initial_epoch")
         change.rebind(fit, "steps_per_epoch", self._fewer)

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 _KEY = "experiment.facts"
-# Where a recording says that a loop of the program was left early.
+# Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
+EPOCHS_CUT = "experiment.epochs_cut"
 
 
 @dataclass(frozen=True, slots=True)

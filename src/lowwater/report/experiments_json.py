@@ -26,5 +26,5 @@ def render(checked: Checked) -> str:
 def _plain(one: Experiment) -> dict[str, Any]:
     told = {**asdict(one), "codes": [*one.codes]}
     # Between factors, not about the program.
-    del told["covers"]
+    del told["covers"], told["rejects"]
     return told

@@ -10,10 +10,12 @@ _LEAST_SHARE = 0.1
 # With so much of it explained, nothing is left to look for.
 _ENOUGH = 0.9
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
-_CERTAIN = _HELPS | {Effect.SAME, Effect.MORE}
+_NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
+# A rest below this is within what the shares are known to.
+_LEAST_REST = 0.2
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 
 
@@ -44,14 +46,22 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     shares = {one: _own_share(one, helpful) for one in helpful}
     told = sorted((one for one in helpful if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
-    overlap = [_OVERLAP] if sum(shares[one] for one in told) > _ALL else []
-    return Conclusion((*sentences, *overlap), states)
+    return Conclusion((*sentences, *_about_sum(sum(shares[one] for one in told))), states)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
     """One callback is told in the place of all of them."""
     narrowed = {one.key for one in helpful if one.detail}
     return [one for one in helpful if one.detail or one.key not in narrowed]
+
+
+def _about_sum(share: float) -> list[str]:
+    if share > _ALL:
+        return [_OVERLAP]
+    rest = 1 - share
+    return (
+        [f"The other {round(100 * rest)} % stay with every change."] if rest > _LEAST_REST else []
+    )
 
 
 def _sentence(one: Experiment, share: float) -> str:
@@ -70,8 +80,10 @@ def _share(one: Experiment) -> float:
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
-    about = [one for one in tried if finding.code in one.codes and not one.detail]
-    certain = [one for one in about if one.difference and one.difference.effect in _CERTAIN]
-    if not certain:
-        return State.UNTESTED
-    return State.CONFIRMED if any(map(helps, certain)) else State.REJECTED
+    whole = [one for one in tried if not one.detail]
+    if any(helps(one) for one in whole if finding.code in one.codes):
+        return State.CONFIRMED
+    # Only a change that surely takes the cause away can speak against it.
+    against = [one.difference for one in whole if finding.code in one.rejects]
+    is_rejected = any(one is not None and one.effect in _NO_HELP for one in against)
+    return State.REJECTED if is_rejected else State.UNTESTED

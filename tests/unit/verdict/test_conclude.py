@@ -64,10 +64,16 @@ def test_finding_is_confirmed_where_its_change_helps():
     assert conclude([CALLBACKS], [FINDING]).states == ((FINDING, State.CONFIRMED),)
 
 
-def test_finding_is_rejected_where_its_change_makes_no_difference():
-    same = tried("callbacks", Effect.SAME, codes=("LW101",))
+def test_finding_is_rejected_where_its_cause_was_taken_away_without_a_difference():
+    same = replace(tried("callbacks", Effect.SAME, codes=("LW101",)), rejects=("LW101",))
 
     assert conclude([same], [FINDING]).states == ((FINDING, State.REJECTED),)
+
+
+def test_finding_is_not_rejected_by_a_change_that_may_leave_its_cause_in_place():
+    same = tried("mended", Effect.SAME, codes=("LW101",))
+
+    assert conclude([same], [FINDING]).states == ((FINDING, State.UNTESTED),)
 
 
 def test_finding_that_nothing_speaks_about_is_untested():
@@ -95,9 +101,10 @@ def test_what_a_more_special_change_explains_is_not_told_twice():
     mended = tried("mended", Effect.LESS, 0.59, blamed="a known leak")
     eager = with_covers(tried("eager", Effect.LESS, 0.67, blamed="tracing"), "mended")
 
-    [sentence] = conclude([mended, eager], []).sentences
+    sentence, rest = conclude([mended, eager], []).sentences
 
     assert sentence.startswith("A known leak causes it: 59 %")
+    assert rest == "The other 41 % stay with every change."
     assert not is_explained([mended, eager])
 
 
@@ -118,4 +125,4 @@ def test_changes_that_act_on_the_same_growth_are_said_to():
     assert conclude([one, other], []).sentences[-1] == (
         "They act on the same growth: together they are more than all of it."
     )
-    assert len(conclude([one], []).sentences) == 1
+    assert conclude([one], []).sentences[-1] == "The other 30 % stay with every change."

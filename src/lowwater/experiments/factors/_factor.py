@@ -11,8 +11,9 @@ class Factor:
     """Changes one thing and nothing else.
 
     `name` stands in the table, `cleared` is said where the change makes no difference, and
-    `blamed` where it does. `codes` are the causes that it confirms or rejects. `covers` are the
-    keys of more special factors: what goes with those goes with this one too. `instead` is tried
+    `blamed` where it does. `codes` are the causes that it confirms where it helps, and
+    `rejects` those that it takes away for sure: where it does not help, they are not at work.
+    `covers` are the keys of more special factors: what goes with those goes with this one too. `instead` is tried
     where the program cannot be run with the change.
     """
 
@@ -21,6 +22,7 @@ class Factor:
     cleared: ClassVar[str]
     blamed: ClassVar[str]
     codes: ClassVar[tuple[str, ...]] = ()
+    rejects: ClassVar[tuple[str, ...]] = ()
     covers: ClassVar[tuple[str, ...]] = ()
     instead: "ClassVar[Factor | None]" = None
     # Whether it changes how much of the heap is holes, and not what is in use.

@@ -18,6 +18,7 @@ class WithoutCallbacks(Factor):
     cleared = "not your callbacks"
     blamed = "a callback of yours"
     codes = ("LW101",)
+    rejects = ("LW101",)
     instead = MutedCallbacks()
 
     def why_not(self, facts: Facts) -> str | None:

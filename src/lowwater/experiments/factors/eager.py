@@ -15,6 +15,7 @@ class Eager(Factor):
     cleared = "not tracing"
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207")
+    rejects = ("LW202",)
     # What the known leaks keep is kept for every trace.
     covers = ("mended",)
 

@@ -18,6 +18,7 @@ class NoBuffers(Factor):
     cleared = "not a buffer of the pipeline"
     blamed = "a buffer of the input pipeline"
     codes = ("LW301", "LW302")
+    rejects = ("LW301", "LW302")
 
     def why_not(self, facts: Facts) -> str | None:
         """They have to be called, in a program with or without `fit`."""

@@ -21,6 +21,7 @@ class OneBatch(Factor):
     cleared = "not the input pipeline"
     blamed = "the input pipeline"
     codes = ("LW301", "LW302", "LW303", "LW304")
+    rejects = ("LW303",)
     covers = ("buffers",)
 
     def why_not(self, facts: Facts) -> str | None:
