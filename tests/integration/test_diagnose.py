@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -254,6 +255,40 @@ def test_two_causes_are_both_named_with_shares_that_add_up(programs, diagnosis):
     assert smaller.startswith("The callback Also")
     assert shares["Keeps"] == pytest.approx(2 / 3, abs=0.1)
     assert sum(shares.values()) == pytest.approx(1, abs=0.1)
+
+
+# For each specimen how the sentences begin that name its causes; nothing else may be named.
+PIPELINE = "The input pipeline causes it"
+TRACING = "The tracing of functions causes it"
+LIBRARY = "A leak of the libraries that mend() repairs causes it"
+NAMED = {
+    "callback_leaks": ["The callback BadCallback"],
+    "validation_recorder_leaks": ["The callback ValidationRecorder"],
+    "generator_keeps_batches_leaks": [PIPELINE],
+    "sequence_per_fit_leaks": [PIPELINE],
+    "cache_behind_repeat_leaks": ["`cache()` causes it"],
+    "retrace_epsilon_leaks": [TRACING],
+    "function_per_task_leaks": [TRACING],
+    "kfold_fresh_models_leaks": [LIBRARY],
+    "callback_and_models_leaks": [LIBRARY, "The callback EpochOutputs"],
+    "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
+    "replay_memory_leaks": ["No change stops the growth"],
+    "callback_flat": [],
+    "tape_loop_flat": [],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", NAMED)
+def test_the_causes_of_a_specimen_are_named_and_no_other(programs, diagnosis, name):
+    shutil.copy(SPECIMENS / f"{name}.py", programs.folder)
+
+    found = diagnosis(f"{name}.py")
+
+    beginnings = NAMED[name]
+    assert len(found.sentences) == len(beginnings), found.sentences
+    assert all(map(str.startswith, found.sentences, beginnings)), found.sentences
 
 
 def test_program_without_a_leak_leaves_nothing_behind_in_a_sandbox(programs, diagnosis):

@@ -13,8 +13,8 @@ class Factor:
     `name` stands in the table, `cleared` is said where the change makes no difference, and
     `blamed` where it does. `codes` are the causes that it confirms where it helps, and
     `rejects` those that it takes away for sure: where it does not help, they are not at work.
-    `covers` are the keys of more special factors: what goes with those goes with this one too. `instead` is tried
-    where the program cannot be run with the change.
+    `covers` are the keys of more special factors: what goes with those goes with this one too.
+    `instead` is tried where the program cannot be run with the change.
     """
 
     key: ClassVar[str]
