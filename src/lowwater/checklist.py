@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -15,13 +16,14 @@ from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.launch import launch
-from lowwater.model import Diagnosis, Kind
+from lowwater.model import Diagnosis, Ending, Kind
 from lowwater.recording.reader import load
 from lowwater.session import diagnose, watch
 
 AS_IT_IS = "as it is"
 # An experiment may be slower than the program, eager execution above all; a hanging one is ended.
 _SLOWER = 6
+_STOPPED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _LEAST_TIME_S = 60
 
 
@@ -208,6 +210,9 @@ class Checklist:
         longest_s = None if base is None else max(_LEAST_TIME_S, _SLOWER * base.elapsed_s)
         with _ended_after(child, longest_s):
             diagnosis, _ = watch(child, recording)
+        if _was_stopped(diagnosis.ending):
+            # The supervisor gives the user's Ctrl-C to the program; it is meant for all of them.
+            raise KeyboardInterrupt
         return diagnosis
 
     def _file_name(self, key: str, detail: str) -> str:
@@ -258,7 +263,14 @@ def _finished(recording: str) -> Diagnosis | None:
         timeline = load(recording)
     except UnreadableInput:
         return None
-    return diagnose(timeline) if timeline.ending is not None else None
+    if timeline.ending is None or _was_stopped(timeline.ending):
+        return None
+    return diagnose(timeline)
+
+
+def _was_stopped(ending: Ending | None) -> bool:
+    """Whether somebody did not want to wait for the end."""
+    return ending is not None and ending.signal in _STOPPED
 
 
 def _left_out(factor: Factor, why: str) -> Experiment:

@@ -314,6 +314,33 @@ def test_program_without_a_leak_leaves_nothing_behind_in_a_sandbox(programs, dia
     assert {*os.listdir(programs.folder)} - before == {"cache", "report.json"}
 
 
+def test_interrupt_ends_the_diagnosis_and_the_cut_run_is_made_again(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import os, pathlib, signal
+
+    count = pathlib.Path("count.txt")
+    runs = int(count.read_text()) if count.exists() else 0
+    count.write_text(str(runs + 1))
+    if runs == 0:
+        os.kill(os.getpid(), signal.SIGINT)
+    for number in range(20):
+        str(number)
+    """,
+    )
+
+    first = diagnosis(script)
+    second = diagnosis(script)
+    third = diagnosis(script)
+
+    assert first.returncode != 0
+    assert first.report == {}
+    assert "Traceback" not in first.stderr
+    assert second.runs == third.runs == ["as it is"]
+    assert (programs.folder / "count.txt").read_text() == "2"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
