@@ -145,7 +145,8 @@ class _Trial:
                 if self._is_over:
                     return
                 deadline, self._is_late = None, True
-                tidings.send("kill")
+                with contextlib.suppress(OSError):  # it has just ended
+                    tidings.send("kill")
 
     def _on(self, source: Any, act: Callable[[], bool]) -> None:  # noqa: ANN401 - has a fileno
         """What to do when there is something to read; False when it has come to its end."""
@@ -166,6 +167,8 @@ class _Trial:
     def _take_tidings(self, message: Message, _: Channel) -> None:
         if message.kind == "started":
             self._has_started = True
+        elif message.kind == "refused":
+            self._raw.error = ChildDied(f"No process could be started: {message.body}")
         else:
             self._end = message.body
 
@@ -189,6 +192,8 @@ class _Trial:
     def _judged(self, server: ServerProcess) -> Raw:
         """The result, or the reason why there is none."""
         raw, end = self._raw, self._end
+        if raw.error is not None:
+            return raw
         if end is None:
             if not self._has_started:
                 raise _NotStarted
