@@ -85,7 +85,7 @@ class _Trial:
         self._raw = Raw()
         self._end: dict[str, Any] | None = None
         self._is_late = False
-        self._has_started = False
+        self._process: int | None = None
         self._is_over = False
         self._events = selectors.DefaultSelector()
 
@@ -166,7 +166,7 @@ class _Trial:
 
     def _take_tidings(self, message: Message, _: Channel) -> None:
         if message.kind == "started":
-            self._has_started = True
+            self._process = message.body
         elif message.kind == "refused":
             self._raw.error = ChildDied(f"No process could be started: {message.body}")
         else:
@@ -195,8 +195,11 @@ class _Trial:
         if raw.error is not None:
             return raw
         if end is None:
-            if not self._has_started:
+            if self._process is None:
                 raise _NotStarted
+            # The kernel has ended the child with its server, but not what the child has started.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process, signal.SIGKILL)
             raw.result = None
             raw.error = ChildDied(f"The process that starts trials died: {server.last_words()}")
             return raw
