@@ -345,6 +345,14 @@ class TestOutput:
         with redirect_stdout(Stream()):
             lowwater.isolated(waits_until_it_is_seen, timeout="60 s")()
 
+    def test_stream_that_can_only_be_written_to_has_the_output(self):
+        written = []
+
+        with redirect_stdout(SimpleNamespace(write=written.append)):
+            lowwater.isolated(print)("hello")
+
+        assert "".join(written) == "hello\n"
+
     def test_log_records_reach_the_handlers_here(self, caplog):
         def work():
             logging.getLogger("trial.deep").warning("loss is %s", float("nan"))
