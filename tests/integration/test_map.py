@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 
 import lowwater
-from lowwater.errors import ChildOutOfMemory, ChildTimedOut, UnreadableInput, UsageError
+from lowwater.errors import (
+    ChildOutOfMemory,
+    ChildTimedOut,
+    NotPicklable,
+    UnreadableInput,
+    UsageError,
+)
 from lowwater.isolation import results_file
 
 
@@ -107,6 +113,18 @@ class TestErrors:
     def test_first_error_is_raised(self):
         with pytest.raises(ValueError, match="three"):
             lowwater.map(fails_on_three, [1, 2, 3, 4])
+
+    @pytest.mark.parametrize("file", [None, "scores.lw"])
+    def test_configuration_that_cannot_be_sent_is_an_error_like_others(self, tmp_path, file):
+        results = lowwater.map(
+            power,
+            [2, threading.Lock(), 3],
+            on_error="collect",
+            results=tmp_path / file if file else None,
+        )
+
+        assert [results[0], results[2]] == [4, 9]
+        assert isinstance(results[1], NotPicklable)
 
     def test_end_of_an_iterator_is_an_error_like_others(self):
         with pytest.raises(StopIteration):

@@ -155,7 +155,7 @@ def _filled(part: bytes | memoryview) -> IO[bytes]:
 def nameless_file() -> IO[bytes]:
     """In memory where that can be: it is gone with the last who has it open."""
     try:
-        return open(os.memfd_create("lowwater"), "wb", buffering=0)
+        return open(os.memfd_create("lowwater"), "w+b", buffering=0)
     except (AttributeError, OSError):  # another system, or a sandbox
         return tempfile.TemporaryFile(buffering=0)
 

@@ -88,7 +88,10 @@ def _work(channel: Channel) -> None:
         return
     here, *descriptors = message.descriptors
     caller: surroundings.Surroundings = unpack(from_descriptors([here]))
-    caller.apply()
+    applied = result_of(caller.apply)
+    if applied.kind == "raised":
+        _answer(channel, applied, ())
+        return
 
     def send_logs() -> None:
         logs.send_logs(channel, caller.log_levels, caller.log_handlers)
