@@ -276,10 +276,11 @@ class TestCall:
             module = sys.modules["odd_name"] = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             print(lowwater.isolated(module.trial)(2))
+            print(lowwater.isolated(lambda trial: trial(3))(module.trial))
             """,
         )
 
-        assert (done.stdout, done.stderr) == ("6\n", "")
+        assert (done.stdout, done.stderr) == ("6\n9\n", "")
 
     def test_plain_pickle_knows_the_classes_of_the_script(self, tmp_path):
         done = run_script(
