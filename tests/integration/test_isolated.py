@@ -371,6 +371,17 @@ class TestOutput:
         [record] = caplog.records
         assert record.getMessage() == "x" * 1_000_000
 
+    def test_log_record_arrives_without_what_cannot_be_sent(self, caplog):
+        def trial():
+            extra = {"lock": threading.Lock(), "epoch": 3}
+            logging.getLogger("trial").warning("loss is %s", 1.5, extra=extra)
+
+        lowwater.isolated(trial)()
+
+        [record] = caplog.records
+        assert (record.getMessage(), record.epoch) == ("loss is 1.5", 3)
+        assert not hasattr(record, "lock")
+
     def test_logger_with_a_handler_of_its_own_says_everything_once(self, tmp_path):
         (tmp_path / "package.py").write_text(
             textwrap.dedent("""
