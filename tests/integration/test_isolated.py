@@ -595,6 +595,16 @@ class TestFaults:
             time.sleep(0.01)
         pytest.fail("it lives on")
 
+    def test_copy_that_the_function_makes_of_itself_does_not_answer_for_it(self):
+        def trial():
+            if os.fork() == 0:
+                return "copy"
+            os.wait()
+            os._exit(3)
+
+        with pytest.raises(ChildDied, match="exit code 3 before it returned"):
+            lowwater.isolated(trial)()
+
     def test_time_out_kills_the_whole_tree(self, tmp_path):
         pids = tmp_path / "pids"
 
