@@ -372,6 +372,17 @@ class TestOutput:
         [record] = caplog.records
         assert record.getMessage() == "x" * 1_000_000
 
+    def test_log_record_arrives_without_what_cannot_be_sent(self, caplog):
+        def trial():
+            extra = {"lock": threading.Lock(), "epoch": 3}
+            logging.getLogger("trial").warning("loss is %s", 1.5, extra=extra)
+
+        lowwater.isolated(trial)()
+
+        [record] = caplog.records
+        assert (record.getMessage(), record.epoch) == ("loss is 1.5", 3)
+        assert not hasattr(record, "lock")
+
     def test_logger_with_a_handler_of_its_own_says_everything_once(self, tmp_path):
         (tmp_path / "package.py").write_text(
             textwrap.dedent("""
@@ -584,6 +595,16 @@ class TestFaults:
                 return
             time.sleep(0.01)
         pytest.fail("it lives on")
+
+    def test_copy_that_the_function_makes_of_itself_does_not_answer_for_it(self):
+        def trial():
+            if os.fork() == 0:
+                return "copy"
+            os.wait()
+            os._exit(3)
+
+        with pytest.raises(ChildDied, match="exit code 3 before it returned"):
+            lowwater.isolated(trial)()
 
     def test_time_out_kills_the_whole_tree(self, tmp_path):
         pids = tmp_path / "pids"

@@ -99,6 +99,17 @@ class TestOrder:
 
         assert isinstance(error, ChildTimedOut)
 
+    def test_partial_of_an_isolated_function_is_one(self):
+        @lowwater.isolated(timeout="1 s")
+        def trial(seconds, number):
+            time.sleep(seconds * number)
+            return os.getppid()
+
+        results = lowwater.map(functools.partial(trial, 60), [0, 0, 1], on_error="collect")
+
+        assert results[0] == results[1]  # forked by one server, not each by its own
+        assert isinstance(results[2], ChildTimedOut)
+
     def test_workers_run_side_by_side(self, tmp_path):
         def meets_the_other(number):
             (tmp_path / str(number)).touch()
