@@ -329,6 +329,10 @@ class TestResultsFile:
             lowwater.map(power, [1], results=file)
         assert file.read_text() == "my notes"
 
+    def test_what_is_no_file_is_refused(self):
+        with pytest.raises(UsageError, match="is not a file that results can be kept in"):
+            lowwater.map(power, [1], results="/dev/full")
+
     def test_results_of_another_function_are_refused(self, tmp_path):
         file = tmp_path / "scores.lw"
         lowwater.map(power, [1], results=file)

@@ -91,8 +91,9 @@ def arguments(function: Callable[..., Any], config: Any) -> tuple[tuple[Any, ...
         signature = None
     if isinstance(config, Mapping) and _takes(signature, (), config):
         return (), dict(config)
-    if isinstance(config, tuple) and _takes(signature, config, {}):
-        return tuple(config), {}
+    # A named tuple is a configuration with a name, and stays whole.
+    if type(config) is tuple and _takes(signature, config, {}):
+        return config, {}
     return (config,), {}
 
 

@@ -120,6 +120,8 @@ class ResultsFile:
 
 
 def _opened(path: str) -> IO[bytes]:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"{path} is not a file that results can be kept in")
     try:
         file = open(path, "a+b", buffering=0)  # noqa: SIM115 - as long as the map
     except OSError as error:
