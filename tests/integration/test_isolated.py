@@ -13,7 +13,8 @@ import textwrap
 import threading
 import time
 import warnings
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,11 +32,13 @@ from lowwater.errors import (
 from lowwater.isolation.call import packed
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.local import engine
+from lowwater.isolation.local import server as server_module
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.memory_limit import ControlGroup, Watch
 from lowwater.isolation.local.result import value_of
 from lowwater.isolation.local.server import Server
 from lowwater.isolation.order import Order
+from lowwater.isolation.surroundings import Surroundings
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(100)"]
 
@@ -66,10 +69,9 @@ def run_script(folder, source, **options):
     )
 
 
-@pytest.fixture
-def server_without_groups(monkeypatch):
-    """A server that may not make control groups, as for most users: a fork of this process."""
-    monkeypatch.setattr(ControlGroup, "make", lambda limit_bytes: None)
+@contextmanager
+def server():
+    """A fork of this process, which has its patches."""
     here, there = Channel.pair()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -84,6 +86,26 @@ def server_without_groups(monkeypatch):
     with here:
         yield SimpleNamespace(ask=lambda wanted, ends: here.send("fork", wanted, ends))
     os.waitpid(process, 0)
+
+
+@pytest.fixture
+def server_without_groups(monkeypatch):
+    """A server that may not make control groups, as for most users."""
+    monkeypatch.setattr(ControlGroup, "make", lambda limit_bytes: None)
+    with server() as one:
+        yield one
+
+
+@pytest.fixture
+def server_that_cannot_fork(monkeypatch):
+    """A server of a user who has as many processes as are allowed."""
+
+    def refuses():
+        raise BlockingIOError(11, "no more")
+
+    monkeypatch.setattr(server_module, "os", SimpleNamespace(**{**vars(os), "fork": refuses}))
+    with server() as one:
+        yield one
 
 
 class TestCall:
@@ -254,10 +276,11 @@ class TestCall:
             module = sys.modules["odd_name"] = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             print(lowwater.isolated(module.trial)(2))
+            print(lowwater.isolated(lambda trial: trial(3))(module.trial))
             """,
         )
 
-        assert (done.stdout, done.stderr) == ("6\n", "")
+        assert (done.stdout, done.stderr) == ("6\n9\n", "")
 
     def test_plain_pickle_knows_the_classes_of_the_script(self, tmp_path):
         done = run_script(
@@ -323,6 +346,14 @@ class TestOutput:
         with redirect_stdout(Stream()):
             lowwater.isolated(waits_until_it_is_seen, timeout="60 s")()
 
+    def test_stream_that_can_only_be_written_to_has_the_output(self):
+        written = []
+
+        with redirect_stdout(SimpleNamespace(write=written.append)):
+            lowwater.isolated(print)("hello")
+
+        assert "".join(written) == "hello\n"
+
     def test_log_records_reach_the_handlers_here(self, caplog):
         def work():
             logging.getLogger("trial.deep").warning("loss is %s", float("nan"))
@@ -340,6 +371,17 @@ class TestOutput:
 
         [record] = caplog.records
         assert record.getMessage() == "x" * 1_000_000
+
+    def test_log_record_arrives_without_what_cannot_be_sent(self, caplog):
+        def trial():
+            extra = {"lock": threading.Lock(), "epoch": 3}
+            logging.getLogger("trial").warning("loss is %s", 1.5, extra=extra)
+
+        lowwater.isolated(trial)()
+
+        [record] = caplog.records
+        assert (record.getMessage(), record.epoch) == ("loss is 1.5", 3)
+        assert not hasattr(record, "lock")
 
     def test_logger_with_a_handler_of_its_own_says_everything_once(self, tmp_path):
         (tmp_path / "package.py").write_text(
@@ -502,6 +544,67 @@ class TestFaults:
         lowwater.isolated(trial)()
 
         assert not finished.exists()
+
+    def test_folder_that_cannot_be_entered_is_told(self):
+        elsewhere = replace(Surroundings.here(), folder="/not/there")
+
+        raw = engine.run(Order(packed(double, (1,), {}), surroundings=elsewhere))
+
+        with pytest.raises(FileNotFoundError, match="/not/there"):
+            value_of(raw.result)
+
+    def test_folder_that_one_stands_in_is_not_entered_again(self, monkeypatch):
+        monkeypatch.setattr(os, "chdir", None)
+
+        Surroundings.here().apply()
+
+    def test_without_the_standard_streams_and_a_place_for_files(self, tmp_path):
+        source = """
+            import os, tempfile
+            os.closerange(0, 3)
+            tempfile.tempdir = "/not/there"
+            import lowwater
+            with open("told", "w") as file:
+                file.write(str(lowwater.isolated(pow)(2, 3)))
+        """
+
+        run_script(tmp_path, source)
+
+        assert (tmp_path / "told").read_text() == "8"
+
+    def test_process_that_cannot_be_started_is_told(self, server_that_cannot_fork):
+        raw = engine._Trial(Order(packed(double, (4,), {}))).run(server_that_cannot_fork)
+
+        assert str(raw.error) == "No process could be started: [Errno 11] no more"
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+    def test_server_that_is_ended_takes_the_whole_tree_with_it(self, tmp_path, number):
+        pid = tmp_path / "pid"
+
+        def trial():
+            pid.write_text(str(subprocess.Popen(SLEEP).pid))
+            os.kill(os.getppid(), number)
+            time.sleep(100)
+
+        with pytest.raises(ChildDied):
+            lowwater.isolated(trial, timeout="60 s")()
+
+        left = int(pid.read_text())
+        for _ in range(500):  # the kernel may take a moment
+            if is_gone(left):
+                return
+            time.sleep(0.01)
+        pytest.fail("it lives on")
+
+    def test_copy_that_the_function_makes_of_itself_does_not_answer_for_it(self):
+        def trial():
+            if os.fork() == 0:
+                return "copy"
+            os.wait()
+            os._exit(3)
+
+        with pytest.raises(ChildDied, match="exit code 3 before it returned"):
+            lowwater.isolated(trial)()
 
     def test_time_out_kills_the_whole_tree(self, tmp_path):
         pids = tmp_path / "pids"

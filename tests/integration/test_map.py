@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 
 import lowwater
-from lowwater.errors import ChildOutOfMemory, ChildTimedOut, UnreadableInput, UsageError
+from lowwater.errors import (
+    ChildOutOfMemory,
+    ChildTimedOut,
+    NotPicklable,
+    UnreadableInput,
+    UsageError,
+)
 from lowwater.isolation import results_file
 
 
@@ -93,6 +99,17 @@ class TestOrder:
 
         assert isinstance(error, ChildTimedOut)
 
+    def test_partial_of_an_isolated_function_is_one(self):
+        @lowwater.isolated(timeout="1 s")
+        def trial(seconds, number):
+            time.sleep(seconds * number)
+            return os.getppid()
+
+        results = lowwater.map(functools.partial(trial, 60), [0, 0, 1], on_error="collect")
+
+        assert results[0] == results[1]  # forked by one server, not each by its own
+        assert isinstance(results[2], ChildTimedOut)
+
     def test_workers_run_side_by_side(self, tmp_path):
         def meets_the_other(number):
             (tmp_path / str(number)).touch()
@@ -107,6 +124,18 @@ class TestErrors:
     def test_first_error_is_raised(self):
         with pytest.raises(ValueError, match="three"):
             lowwater.map(fails_on_three, [1, 2, 3, 4])
+
+    @pytest.mark.parametrize("file", [None, "scores.lw"])
+    def test_configuration_that_cannot_be_sent_is_an_error_like_others(self, tmp_path, file):
+        results = lowwater.map(
+            power,
+            [2, threading.Lock(), 3],
+            on_error="collect",
+            results=tmp_path / file if file else None,
+        )
+
+        assert [results[0], results[2]] == [4, 9]
+        assert isinstance(results[1], NotPicklable)
 
     def test_end_of_an_iterator_is_an_error_like_others(self):
         with pytest.raises(StopIteration):
@@ -299,6 +328,10 @@ class TestResultsFile:
         with pytest.raises(UnreadableInput, match="has no results of a map"):
             lowwater.map(power, [1], results=file)
         assert file.read_text() == "my notes"
+
+    def test_what_is_no_file_is_refused(self):
+        with pytest.raises(UsageError, match="is not a file that results can be kept in"):
+            lowwater.map(power, [1], results="/dev/full")
 
     def test_results_of_another_function_are_refused(self, tmp_path):
         file = tmp_path / "scores.lw"

@@ -2,15 +2,10 @@
 
 import functools
 import inspect
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
-
-import cloudpickle
 
 from lowwater.errors import NotPicklable
 from lowwater.isolation import keras_models
@@ -26,11 +21,10 @@ def packed(
     stays_here: StaysHere | None = None,
 ) -> Parcel:
     """The call as a parcel; an error names the part that cannot be sent."""
-    with _sent_by_value(function):
-        try:
-            return pack((function, args, dict(kwargs), keras_models.registered()), stays_here)
-        except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
-            raise _culprit(function, args, kwargs, error, stays_here) from None
+    try:
+        return pack((function, args, dict(kwargs), keras_models.registered()), stays_here)
+    except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
+        raise _culprit(function, args, kwargs, error, stays_here) from None
 
 
 def make(
@@ -59,50 +53,6 @@ def _publish(function: Callable[..., Any]) -> None:
         names = sys.modules["__main__"].__dict__
         for name, value in getattr(function, "__globals__", {}).items():
             names.setdefault(name, value)
-
-
-@contextmanager
-def _sent_by_value(function: Callable[..., Any]) -> Iterator[None]:
-    """Modules that a fresh process would not find again, sent along whole."""
-    module = sys.modules.get(getattr(inner(function), "__module__", None) or "")
-    if module is None or module.__name__ == "__main__" or _is_found_again(module):
-        yield
-        return
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)
-
-
-def _is_found_again(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    if file is None:  # built in, or made by hand: then only its name can say
-        return module.__name__ in sys.builtin_module_names
-    found = _origin(module.__name__)
-    return found is not None and os.path.realpath(found) == os.path.realpath(file)
-
-
-def _origin(name: str) -> str | None:
-    """The file that a process which has not imported the module yet would find."""
-    path: Sequence[str] | None = None
-    spec: ModuleSpec | None = None
-    parts = name.split(".")
-    for count in range(1, len(parts) + 1):
-        spec = _spec(".".join(parts[:count]), path)
-        if spec is None:
-            return None
-        path = spec.submodule_search_locations
-    return spec.origin if spec is not None else None
-
-
-def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    for finder in sys.meta_path:
-        # Not `importlib.util.find_spec`: it would ask the module that is loaded here.
-        found = finder.find_spec(name, path) if hasattr(finder, "find_spec") else None
-        if found is not None:
-            return found
-    return None
 
 
 def _culprit(

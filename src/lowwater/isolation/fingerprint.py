@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -61,11 +62,19 @@ def fingerprint(value: Any) -> bytes:
         parts = [value.name.encode()]
     elif is_dataclass(value) and not isinstance(value, type):
         parts = [fingerprint(getattr(value, one.name, None)) for one in fields(value)]
-    else:  # arrays, objects: by their pickle
-        parcel = pack(value)
-        parts = [bytes(parcel.pickled), *map(bytes, parcel.buffers)]
+    else:
+        parts = _pickled_parts(value)
     name = f"{kind.__module__}.{kind.__qualname__} {len(parts)}:"
     return hashlib.sha256(b"".join([name.encode(), *parts])).digest()
+
+
+def _pickled_parts(value: Any) -> list[bytes]:
+    """Of arrays and objects."""
+    try:
+        parcel = pack(value)
+    except Exception:  # noqa: BLE001 - it cannot be sent either: its trial has no result to find
+        return [os.urandom(16)]
+    return [bytes(parcel.pickled), *map(bytes, parcel.buffers)]
 
 
 def _enclosed(function: Callable[..., Any]) -> dict[str, Any]:

@@ -57,11 +57,13 @@ class Isolated(Generic[_Parameters, _Result]):
 
     def __get__(self, owner: object, kind: type | None = None) -> Any:  # noqa: ANN401
         """As a method: the object is sent along, and what the call changes in it is lost."""
-        if owner is None:
-            return self
-        method: Callable[..., Any] = functools.partial(self._function, owner)  # type: ignore[arg-type]
-        bound = Isolated(method, self.limits, self.engine, self.retries)
-        functools.update_wrapper(bound, self._function).__wrapped__ = method
+        return self if owner is None else self.bound(owner)
+
+    def bound(self, *args: Any, **kwargs: Any) -> "Isolated[..., _Result]":  # noqa: ANN401
+        """Like `functools.partial`, with the limits of this one and its story."""
+        function = functools.partial(self._function, *args, **kwargs)
+        bound = Isolated(function, self.limits, self.engine, self.retries)
+        functools.update_wrapper(bound, self._function).__wrapped__ = function
         bound._latest = self._latest
         return bound
 

@@ -1,5 +1,6 @@
 """`lowwater.map`: many trials, each in a fresh process, with their results in order."""
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -58,6 +59,7 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
     can be given here in its place.
     """
     _check(function, workers, retries, on_error)
+    function = _with_its_limits(function)
     trials = [
         Trial(function, *arguments(function, config), limits)
         for limits in [_limits(function, timeout, memory, device_memory)]
@@ -89,8 +91,9 @@ def arguments(function: Callable[..., Any], config: Any) -> tuple[tuple[Any, ...
         signature = None
     if isinstance(config, Mapping) and _takes(signature, (), config):
         return (), dict(config)
-    if isinstance(config, tuple) and _takes(signature, config, {}):
-        return tuple(config), {}
+    # A named tuple is a configuration with a name, and stays whole.
+    if type(config) is tuple and _takes(signature, config, {}):
+        return config, {}
     return (config,), {}
 
 
@@ -155,6 +158,13 @@ def _check(function: Any, workers: int | None, retries: int | None, on_error: st
         raise UsageError("`workers` has to be 1 or more", received=repr(workers))
     if retries is not None and retries < 0:
         raise UsageError("`retries` has to be 0 or more", received=repr(retries))
+
+
+def _with_its_limits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A partial of an isolated function is one too; else it would start a server in every child."""
+    if isinstance(function, functools.partial) and isinstance(function.func, Isolated):
+        return function.func.bound(*function.args, **function.keywords)
+    return function
 
 
 def _limits(function: Any, timeout: Duration, memory: Size, device_memory: Size) -> Limits:

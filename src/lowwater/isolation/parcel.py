@@ -20,6 +20,7 @@ from typing import IO, Any
 import cloudpickle
 
 from lowwater.isolation import keras_models
+from lowwater.isolation.whole_modules import WholeModules, whole_modules
 
 # ruff: noqa: ANN401 - anything that can be pickled
 
@@ -59,17 +60,24 @@ class Parcel:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # it has no types
-    """Sends the program's own layers along with its models."""
+    """Sends along what the receiver could not find by its name."""
+
+    def __init__(self, into: IO[bytes], modules: WholeModules, **options: Any) -> None:
+        super().__init__(into, **options)
+        self._modules = modules
 
     def reducer_override(self, thing: Any) -> Any:
+        self._modules.look_at(thing)
         return keras_models.reduced(thing) or super().reducer_override(thing)
 
 
 class _LendingPickler(_Pickler):
     """Leaves out the objects that stay behind: they are named by a number."""
 
-    def __init__(self, into: IO[bytes], stays_here: StaysHere, **options: Any) -> None:
-        super().__init__(into, **options)
+    def __init__(
+        self, into: IO[bytes], modules: WholeModules, stays_here: StaysHere, **options: Any
+    ) -> None:
+        super().__init__(into, modules, **options)
         self._stays_here = stays_here
 
     def persistent_id(self, thing: Any) -> int | None:
@@ -103,10 +111,11 @@ def pack(value: Any, stays_here: StaysHere | None = None) -> Parcel:
 
     into = io.BytesIO()
     options: dict[str, Any] = {"protocol": 5, "buffer_callback": stays_in_the_pickle}
-    if stays_here is None:
-        _Pickler(into, **options).dump(value)
-    else:
-        _LendingPickler(into, stays_here, **options).dump(value)
+    with whole_modules() as modules:
+        if stays_here is None:
+            _Pickler(into, modules, **options).dump(value)
+        else:
+            _LendingPickler(into, modules, stays_here, **options).dump(value)
     return Parcel(into.getbuffer(), tuple(buffers))
 
 
@@ -155,7 +164,7 @@ def _filled(part: bytes | memoryview) -> IO[bytes]:
 def nameless_file() -> IO[bytes]:
     """In memory where that can be: it is gone with the last who has it open."""
     try:
-        return open(os.memfd_create("lowwater"), "wb", buffering=0)
+        return open(os.memfd_create("lowwater"), "w+b", buffering=0)
     except (AttributeError, OSError):  # another system, or a sandbox
         return tempfile.TemporaryFile(buffering=0)
 

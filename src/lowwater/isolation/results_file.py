@@ -4,6 +4,7 @@ The same frames as in a recording: a file that was cut off at any byte is read u
 whole result. Values are pickled, so such a file is to be trusted like the program that wrote it.
 """
 
+import contextlib
 import fcntl
 import os
 import pickle
@@ -75,7 +76,14 @@ class ResultsFile:
             "elapsed_s": outcome.elapsed_s,
             "attempts": outcome.attempts,
         }
-        self._write(done)
+        try:
+            self._write(done)
+        except OSError as error:  # a full disk must not cost those that run, and the rest
+            warnings.warn(
+                f"A result cannot be written to {self._path}: {error.strerror}. "
+                "The map goes on; another run would make this trial again",
+                stacklevel=4,
+            )
 
     def _loaded(self, payload: bytes) -> Outcome | None:
         try:
@@ -89,14 +97,13 @@ class ResultsFile:
 
     def _write(self, record: dict[str, Any]) -> None:
         assert self._file is not None
-        self._file.write(frame(msgspec.msgpack.encode(record)))
-        self._file.flush()
+        _append(self._file, frame(msgspec.msgpack.encode(record)))
 
     def _read(self, file: IO[bytes], path: str) -> None:
         data = file.read()
         written_by = {"function": self._prints.name, "code": self._prints.of_code()}
         if not data:
-            file.write(_MAGIC)
+            _append(file, _MAGIC)
             self._write(written_by)
             return
         if not data.startswith(_MAGIC):
@@ -113,8 +120,10 @@ class ResultsFile:
 
 
 def _opened(path: str) -> IO[bytes]:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"{path} is not a file that results can be kept in")
     try:
-        file = open(path, "a+b")  # noqa: SIM115 - as long as the map
+        file = open(path, "a+b", buffering=0)  # noqa: SIM115 - as long as the map
     except OSError as error:
         raise UsageError(
             f"The results cannot be written to {path}", received=error.strerror or str(error)
@@ -128,6 +137,18 @@ def _opened(path: str) -> IO[bytes]:
         ) from None
     file.seek(0)
     return file
+
+
+def _append(file: IO[bytes], data: bytes) -> None:
+    """All of it, or nothing: what comes behind half a result could not be read."""
+    end, rest = os.fstat(file.fileno()).st_size, memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError:
+        with contextlib.suppress(OSError):
+            file.truncate(end)
+        raise
 
 
 def _compare(path: str, before: dict[str, Any], now: dict[str, Any]) -> None:

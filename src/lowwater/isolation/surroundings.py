@@ -36,7 +36,8 @@ class Surroundings:
 
     def apply(self) -> None:
         """Make this process see what the caller saw."""
-        if self.folder is not None:
+        # One may stand in a folder that one may not enter: the server stands there already.
+        if self.folder is not None and self.folder != _folder():
             os.chdir(self.folder)
         sys.path[:] = self.path
         sys.argv[:] = self.arguments

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from lowwater.errors import ChildDied, NotPicklable
 from lowwater.isolation.call import packed
 from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine
@@ -30,12 +31,22 @@ def attempt(trial: Trial, engine: Engine, retries: int, cancel: Cancel | None = 
     """The outcome of the first attempt that succeeds, or of the last one."""
     before = levels_now().in_use_bytes
     lender = Lender()
-    call = packed(trial.function, trial.args, trial.kwargs, lender.stays_here)
+    try:
+        call = packed(trial.function, trial.args, trial.kwargs, lender.stays_here)
+    except NotPicklable as error:
+        return Outcome(error=error.with_traceback(None))
     order = Order(call, trial.limits, lender=lender, cancel=cancel)
-    attempts, outcome = 1, _outcome(engine.run(order), before)
+    attempts, outcome = 1, _outcome(_run(engine, order), before)
     while outcome.error is not None and attempts <= retries:
-        attempts, outcome = attempts + 1, _outcome(engine.run(order), before)
+        attempts, outcome = attempts + 1, _outcome(_run(engine, order), before)
     return replace(outcome, attempts=attempts)
+
+
+def _run(engine: Engine, order: Order) -> Raw:
+    try:
+        return engine.run(order)
+    except ChildDied as error:  # no process could be started at all
+        return Raw(error=error.with_traceback(None))
 
 
 def _outcome(raw: Raw, before: int | None) -> Outcome:

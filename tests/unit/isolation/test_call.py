@@ -1,6 +1,7 @@
 """Calls are packed whole, and an error names the part that cannot be sent."""
 
 import threading
+from typing import NamedTuple
 
 import pytest
 
@@ -9,6 +10,11 @@ from lowwater.isolation.call import make, packed
 from lowwater.isolation.mapping import arguments
 
 LOCK = threading.Lock()
+
+
+class Config(NamedTuple):
+    units: int
+    rate: float
 
 
 def add(left, right=0):
@@ -64,6 +70,11 @@ class TestArguments:
 
     def test_tuple_that_does_not_fit_stays_whole(self):
         assert arguments(lambda pair: pair, (1, 2)) == (((1, 2),), {})
+
+    def test_named_tuple_stays_whole(self):
+        config = Config(64, 0.1)
+
+        assert arguments(add, config) == ((config,), {})
 
     def test_anything_else_is_the_one_argument(self):
         assert arguments(add, 5) == ((5,), {})

@@ -88,7 +88,10 @@ def _work(channel: Channel) -> None:
         return
     here, *descriptors = message.descriptors
     caller: surroundings.Surroundings = unpack(from_descriptors([here]))
-    caller.apply()
+    applied = result_of(caller.apply)
+    if applied.kind == "raised":
+        _answer(channel, applied, ())
+        return
 
     def send_logs() -> None:
         logs.send_logs(channel, caller.log_levels, caller.log_handlers)
@@ -102,7 +105,10 @@ def _work(channel: Channel) -> None:
         # Again when the modules of the call are imported: they may have handlers of their own.
         return call.make(parcel, borrower.load, before=send_logs)
 
-    _answer(channel, result_of(made), lesson.learned())
+    process, result = os.getpid(), result_of(made)
+    # A copy that the function has made of itself, by a bare `os.fork()`, answers to nobody.
+    if os.getpid() == process:
+        _answer(channel, result, lesson.learned())
 
 
 def _answer(channel: Channel, result: Result, learned: tuple[str, ...]) -> None:

@@ -86,7 +86,7 @@ class _Trial:
         self._raw = Raw()
         self._end: dict[str, Any] | None = None
         self._is_late = False
-        self._has_started = False
+        self._process: int | None = None
         self._is_over = False
         self._events = selectors.DefaultSelector()
 
@@ -146,7 +146,8 @@ class _Trial:
                 if self._is_over:
                     return
                 deadline, self._is_late = None, True
-                tidings.send("kill")
+                with contextlib.suppress(OSError):  # it has just ended
+                    tidings.send("kill")
 
     def _on(self, source: Any, act: Callable[[], bool]) -> None:  # noqa: ANN401 - has a fileno
         """What to do when there is something to read; False when it has come to its end."""
@@ -166,7 +167,9 @@ class _Trial:
 
     def _take_tidings(self, message: Message, _: Channel) -> None:
         if message.kind == "started":
-            self._has_started = True
+            self._process = message.body
+        elif message.kind == "refused":
+            self._raw.error = ChildDied(f"No process could be started: {message.body}")
         else:
             self._end = message.body
 
@@ -190,9 +193,14 @@ class _Trial:
     def _judged(self, server: ServerProcess) -> Raw:
         """The result, or the reason why there is none."""
         raw, end = self._raw, self._end
+        if raw.error is not None:
+            return raw
         if end is None:
-            if not self._has_started:
+            if self._process is None:
                 raise _NotStarted
+            # The kernel has ended the child with its server, but not what the child has started.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process, signal.SIGKILL)
             raw.result = None
             raw.error = ChildDied(f"The process that starts trials died: {server.last_words()}")
             return raw

@@ -1,6 +1,7 @@
 """Log records of the child reach the handlers of the caller."""
 
 import logging
+import pickle
 from collections.abc import Iterable, Mapping
 from logging.handlers import QueueHandler
 from typing import Any
@@ -9,6 +10,7 @@ from lowwater.isolation.local.channel import Channel
 
 KIND = "log"
 _SENT = "lowwater_sent"
+_PLAIN = (str, int, float, type(None))
 
 
 class _ToCaller(QueueHandler):
@@ -26,7 +28,12 @@ class _ToCaller(QueueHandler):
 
     def enqueue(self, record: logging.LogRecord) -> None:
         plain = {name: value for name, value in record.__dict__.items() if name != _SENT}
-        self._channel.send(KIND, plain)
+        try:
+            self._channel.send(KIND, plain)
+        except (TypeError, AttributeError, pickle.PicklingError):
+            # Something that the program has given along as `extra=`: the rest is worth telling.
+            rest = {name: value for name, value in plain.items() if isinstance(value, _PLAIN)}
+            self._channel.send(KIND, rest)
 
 
 def send_logs(channel: Channel, levels: Mapping[str, int], handled: Iterable[str]) -> None:

@@ -103,9 +103,7 @@ class ControlGroup:
 
     def was_met(self) -> bool:
         """By the count of processes that the kernel has killed."""
-        lines = _read(self._folder, self._names.kills).splitlines()
-        counts = dict(line.split() for line in lines if len(line.split()) == 2)  # noqa: PLR2004
-        return int(counts.get("oom_kill", 0)) > 0
+        return bool(_count(_read(self._folder, self._names.kills), "oom_kill"))
 
     def peak_bytes(self) -> int | None:
         """As the kernel has counted."""
@@ -172,9 +170,25 @@ def limit_memory(limit_bytes: int) -> Limit:
 
 
 def kills_for_memory() -> int:
-    """How many processes of this machine the kernel has killed because memory was short."""
-    lines = _read("/proc", "vmstat").splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    """How many processes the kernel has killed because memory was short.
+
+    Those of our own group, without the groups below it: a trial that met its limit, or another
+    container, says nothing about others. Of the whole machine where the group does not tell.
+    """
+    for group, name in (
+        (_group_of("", ""), "memory.events.local"),
+        (_group_of("memory", "memory"), _FIRST.kills),
+    ):
+        counted = _count(_read(group, name), "oom_kill") if group is not None else None
+        if counted is not None:
+            return counted
+    return _count(_read("/proc", "vmstat"), "oom_kill") or 0
+
+
+def _count(text: str, name: str) -> int | None:
+    """From lines that are a name and a number."""
+    found = (line.split() for line in text.splitlines() if line.startswith(f"{name} "))
+    return next((int(number) for _, number in found), None)
 
 
 def memory_of(processes: Iterable[int]) -> int:

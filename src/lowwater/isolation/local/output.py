@@ -40,7 +40,8 @@ class Stream:
         text = self._decoder.decode(data, final=not data)
         if text and self._stream is not None:
             self._stream.write(text)
-            self._stream.flush()
+            if hasattr(self._stream, "flush"):  # Python itself asks for no more than `write`
+                self._stream.flush()
         return bool(data)
 
     def close(self) -> None:

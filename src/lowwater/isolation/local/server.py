@@ -48,6 +48,7 @@ class Server:
         self._requests = requests
         self._trials: dict[int, _Trial] = {}
         self._retires = False
+        self._is_ended = False
         self._events = selectors.DefaultSelector()
         self._events.register(requests, selectors.EVENT_READ, self._take_request)
         self._deaths, wakeup = socket.socketpair()
@@ -59,6 +60,7 @@ class Server:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         # Ctrl-C is the caller's: it decides what becomes of its trials.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._be_ended)
 
     def serve(self) -> NoReturn:
         """Until the caller is gone."""
@@ -68,8 +70,12 @@ class Server:
                 if key.fileobj.fileno() >= 0:  # type: ignore[union-attr] # not closed meanwhile
                     key.data()
             self._hold_limits()
-            if self._retires and not self._trials:
+            if self._is_ended or (self._retires and not self._trials):
                 self._end()
+
+    def _be_ended(self, *_: object) -> None:
+        """By somebody else: not before the processes that trials have started."""
+        self._is_ended = True
 
     def _take_request(self) -> None:
         request = self._requests.receive()
@@ -88,7 +94,15 @@ class Server:
         with warnings.catch_warnings():
             # NumPy's own threads, of which Python warns, stop for a fork and start again.
             warnings.simplefilter("ignore", DeprecationWarning)
-            process = os.fork()
+            try:
+                process = os.fork()
+            except OSError as error:  # too many processes: those that run have no part in it
+                _tell(teller, "refused", str(error))
+                teller.close()
+                close_all([channel, *output])
+                if limit is not None:
+                    limit.close()
+                return
         if process == 0:
             try:
                 self._leave(teller)

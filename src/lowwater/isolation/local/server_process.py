@@ -2,10 +2,10 @@
 
 import atexit
 import contextlib
+import fcntl
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from lowwater.errors import ChildDied
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.preloads import frameworks_here, settings_here
+from lowwater.isolation.parcel import nameless_file
 
 # It sees the modules that the caller sees; the rest it is told through the channel.
 _BOOT = """\
@@ -35,15 +36,17 @@ class ServerProcess:
         self._asking = threading.Lock()
         self._requests, theirs = Channel.pair()
         # What it says while it imports has been said here already; it is shown if it dies.
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server
-        boot = _BOOT.format(path=sys.path, descriptor=theirs.fileno(), names=[*names])
-        with theirs:
+        self._errors = nameless_file()
+        # Above those of the standard streams, which may be closed here: they are put there.
+        descriptor = fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
+        boot = _BOOT.format(path=sys.path, descriptor=descriptor, names=[*names])
+        with theirs, open(descriptor, "rb"):
             self._process = subprocess.Popen(  # noqa: S603
                 [sys.executable, *_flags(), "-c", boot],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[descriptor],
                 start_new_session=True,
             )
 
@@ -74,8 +77,10 @@ class ServerProcess:
 
     def last_words(self) -> str:
         """The end of what it wrote."""
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        self.await_end()
+        size = os.fstat(self._errors.fileno()).st_size
+        text = os.pread(self._errors.fileno(), size, 0).decode(errors="replace")
+        lines = text.strip().splitlines()
         return lines[-1] if lines else f"exit status {self._process.poll()}"
 
     def retire(self) -> None:
