@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
-from lowwater.experiment import Checked, Conclusion, Difference, Effect, Experiment, Measured
+from lowwater.experiment import Checked, Conclusion, Experiment, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
@@ -67,13 +67,15 @@ class Checklist:
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
+        from lowwater.verdict.says import says_of_base
+
         self._listener.begins(AS_IT_IS)
         diagnosis, base = self._measure("", "", None)
         cuts = self._better_cuts(diagnosis, base)
         if cuts is not None:
             self._plan = replace(self._plan, cuts=cuts)
             diagnosis, base = self._measure("", "", None)
-        self._add(Experiment(AS_IT_IS, _says_base(base), measured=base))
+        self._add(Experiment(AS_IT_IS, says_of_base(base), measured=base))
         if base.grows:
             facts = Facts.of(diagnosis.environment)
             for one in self._experiments(base, facts, diagnosis):
@@ -148,6 +150,7 @@ class Checklist:
 
     def _tried(self, factor: Factor, detail: str, base: Measured, facts: Facts) -> Experiment:
         from lowwater.verdict.compare import compare
+        from lowwater.verdict.says import says
 
         name = f"without {detail}" if detail else factor.name
         self._listener.begins(name)
@@ -158,7 +161,7 @@ class Checklist:
         blamed = parts.get(detail) or only or factor.blamed
         return Experiment(
             name,
-            _says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
+            says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
             factor.key,
             detail,
             measured,
@@ -275,26 +278,3 @@ def _was_stopped(ending: Ending | None) -> bool:
 
 def _left_out(factor: Factor, why: str) -> Experiment:
     return Experiment(factor.name, why, factor.key, codes=factor.codes)
-
-
-def _says_base(base: Measured) -> str:
-    if base.grows:
-        return "leaks" if base.leaks else "fragmented: it grows by holes"
-    return base.problem or (
-        "too few rounds to tell" if base.kind is Kind.INCONCLUSIVE else f"{base.kind}: no leak"
-    )
-
-
-def _says(cleared: str, blamed: str, difference: Difference) -> str:
-    match difference.effect:
-        case Effect.STOPS:
-            return f"stops: {blamed}"
-        case Effect.LESS:
-            return f"{round(100 * difference.share)} % less: {blamed}"
-        case Effect.SAME:
-            return cleared
-        case Effect.MORE:
-            return f"grows more: {cleared}"
-        case Effect.FAILED:
-            return f"cannot be run like this: {difference.because}"
-    return difference.because

@@ -257,6 +257,25 @@ def test_two_causes_are_both_named_with_shares_that_add_up(programs, diagnosis):
     assert sum(shares.values()) == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(programs, diagnosis):
+    prepared = """
+    features = []
+    for number in range(90):
+        features.append(make().predict_on_batch(x[:4]))
+        time.sleep(0.15)
+    assert len(features) == 90
+    make().fit(x, y, epochs=40, verbose=0, callbacks=[Keeps()])
+    """
+    script = write(programs, KERAS, "    import time", TWO_CALLBACKS, prepared)
+
+    found = diagnosis(script)
+
+    assert found.sentences[0].startswith("The callback Keeps (train.py:")
+    assert found.effect("without your callbacks") == "stops"
+
+
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
 PIPELINE = "The input pipeline causes it"
 TRACING = "The tracing of functions causes it"
@@ -266,6 +285,9 @@ NAMED = {
     "validation_recorder_leaks": ["The callback ValidationRecorder"],
     "generator_keeps_batches_leaks": [PIPELINE],
     "sequence_per_fit_leaks": [PIPELINE],
+    "generator_pipeline_per_epoch_leaks": [PIPELINE],
+    "histories_by_fold_leaks": ["Making a new model for every fit causes it"],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes it", "The other"],
     "cache_behind_repeat_leaks": ["`cache()` causes it"],
     "retrace_epsilon_leaks": [TRACING],
     "function_per_task_leaks": [TRACING],

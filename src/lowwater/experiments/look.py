@@ -18,7 +18,7 @@ _LIBRARIES = ("keras", "tf_keras")
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
 # The methods of `tf.data` that keep elements; `prefetch` keeps a handful.
 BUFFERS = ("cache", "shuffle")
-_OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
+OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
 # A class of Keras that runs functions of the program.
 _CARRIERS = frozenset({"LambdaCallback"})
 
@@ -114,7 +114,7 @@ def is_custom(callback: Any) -> bool:
     """Whether it is the program's own, or runs functions of its own."""
     kind = type(callback)
     library = str(kind.__module__).partition(".")[0]
-    return library not in _OF_LIBRARIES or kind.__name__ in _CARRIERS
+    return library not in OF_LIBRARIES or kind.__name__ in _CARRIERS
 
 
 def is_meant(callback: Any, detail: str) -> bool:

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Protocol
 
 from lowwater.instrumentation._inject import call_of, compiled, fill_in
-from lowwater.instrumentation._tick import Passes, end_tick_for, tick_for
+from lowwater.instrumentation._tick import Passes, Tick, end_tick_for, tick_for
 
 _Loop = ast.For | ast.While | ast.AsyncFor
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -59,7 +59,8 @@ def code_with_ticks(
     for line, last_line in zip(marker.lines, marker.last_lines, strict=True):
         passes = passes_at(line)
         limit = limit_of(filename, line, last_line) if limit_of is not None else None
-        ends = [limit.begin, limit.is_over] if limit is not None else [bool, bool]
+        # As ticks: a function of the program may be pickled to another process.
+        ends = [Tick(limit.begin), Tick(limit.is_over)] if limit is not None else [bool, bool]
         placed += [tick_for(passes), end_tick_for(passes), *ends]
     return fill_in(code, placed)
 

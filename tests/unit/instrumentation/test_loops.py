@@ -3,6 +3,7 @@
 import textwrap
 import traceback
 
+import cloudpickle
 import pytest
 
 from lowwater.instrumentation.loops import code_with_ticks, find_loops
@@ -335,3 +336,15 @@ def test_limit_knows_the_lines_of_its_loop():
     code_with_ticks(b"for i in range(3):\n    str(i)\n    str(i)\n", "a.py", Counted().at, limit_of)
 
     assert asked == [("a.py", 1, 3)]
+
+
+def test_function_whose_loop_can_be_left_is_sent_to_another_process_without_its_limit():
+    namespace = {"__name__": "program"}
+    source = b"def work():\n    for i in range(9):\n        str(i)\n    return i\n"
+    code = code_with_ticks(source, "train.py", Counted().at, lambda *_: AfterRounds(2))
+    exec(code, namespace)
+
+    sent = cloudpickle.loads(cloudpickle.dumps(namespace["work"]))
+
+    assert namespace["work"]() == 2  # the target of the loop was taken before it was left
+    assert sent() == 8

@@ -9,6 +9,7 @@ from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
 from lowwater.experiments.look import kind_of_input
+from lowwater.experiments.one_pipeline import reuse_pipelines
 
 _PIPELINES = frozenset({"tf.data", "PyDataset", "generator"})
 
@@ -33,7 +34,8 @@ class OneBatch(Factor):
         return None if _PIPELINES & {*facts.inputs} else "fit is given arrays"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
-        """Where `fit` takes its data from."""
+        """Where `fit` takes its data from; a line that makes pipelines makes one."""
+        change.when_imported("tensorflow", reuse_pipelines)
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "x", repeated)

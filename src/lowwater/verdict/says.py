@@ -1,0 +1,29 @@
+"""The last column of the table of experiments."""
+
+from lowwater.experiment import Difference, Effect, Measured
+from lowwater.model import Kind
+
+
+def says_of_base(base: Measured) -> str:
+    """Of the program as it is."""
+    if base.grows:
+        return "leaks" if base.leaks else "fragmented: it grows by holes"
+    return base.problem or (
+        "too few rounds to tell" if base.kind is Kind.INCONCLUSIVE else f"{base.kind}: no leak"
+    )
+
+
+def says(cleared: str, blamed: str, difference: Difference) -> str:
+    """Of a change: `cleared` where it makes no difference, `blamed` where it does."""
+    match difference.effect:
+        case Effect.STOPS:
+            return f"stops: {blamed}"
+        case Effect.LESS:
+            return f"{round(100 * difference.share)} % less: {blamed}"
+        case Effect.SAME:
+            return cleared
+        case Effect.MORE:
+            return f"grows more: {cleared}"
+        case Effect.FAILED:
+            return f"cannot be run like this: {difference.because}"
+    return difference.because
