@@ -85,7 +85,9 @@ class Checklist:
     def _better_cuts(self, diagnosis: Diagnosis, base: Measured) -> Cuts | None:
         """For the case that too much of the program was cut away."""
         known, cuts = diagnosis.environment, self._plan.cuts
-        if base.problem and LOOP_LEFT in known:
+        ending = diagnosis.ending
+        has_failed = ending is not None and bool(ending.exit_code or ending.signal)
+        if has_failed and not base.grows and LOOP_LEFT in known:
             # Perhaps it needs all that its loops do: then they have to run to their end.
             return replace(cuts, leaves_loops=False)
         if base.kind is Kind.INCONCLUSIVE and {LOOP_LEFT, EPOCHS_CUT} & known.keys():

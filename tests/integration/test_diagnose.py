@@ -261,9 +261,9 @@ def test_two_causes_are_both_named_with_shares_that_add_up(programs, diagnosis):
 @pytest.mark.tensorflow
 def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(programs, diagnosis):
     prepared = """
-    features = []
+    features, model = [], make()
     for number in range(90):
-        features.append(make().predict_on_batch(x[:4]))
+        features.append(model.predict_on_batch(x[:4]))
         time.sleep(0.15)
     assert len(features) == 90
     make().fit(x, y, epochs=40, verbose=0, callbacks=[Keeps()])
