@@ -168,7 +168,7 @@ def of_the_other_backends(tables: Mapping[Table, Sequence[Row]]) -> str:
         nothing, recipe = row.get("nothing", Row("")), row.get(RECIPE, Row(""))
         if nothing.collected_bytes is None:
             lines.append(f"{where}: {NOT_MEASURED}, {nothing.why_not or 'no such run'}.")
-        elif nothing.collected_bytes < FLAT_BYTES:
+        elif ROWS["is_flat"](nothing):
             grows, kept = megabytes(nothing.as_is_bytes), megabytes(nothing.collected_bytes)
             lines.append(
                 f"{where}: without any advice {grows} MB per round, which wait for the collector; "

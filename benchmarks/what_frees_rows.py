@@ -7,6 +7,8 @@ from typing import Any
 NOT_MEASURED = "not measured"
 # What is taken once and not again leaves up to this per round, spread over six rounds.
 FLAT_BYTES = 200_000
+# The numbers of a model of 100 MB differ by some tenths of a megabyte from run to run.
+FLAT_SHARE = 0.01
 # Parts of what stays without any advice: more than the first does not help, less than the
 # second helps.
 USELESS, USEFUL = 0.6, 0.15
@@ -74,9 +76,15 @@ def share(row: Row, nothing: Row) -> float | None:
     """Which part stays of what stays if nothing is done; None if hardly anything does."""
     if row.collected_bytes is None or nothing.collected_bytes is None:
         return None
-    if nothing.collected_bytes < FLAT_BYTES:
+    if is_flat(nothing):
         return None
     return max(0.0, row.collected_bytes / nothing.collected_bytes)
+
+
+def is_flat(nothing: Row) -> bool:
+    """Whether hardly anything stays: little, or little beside what a round makes."""
+    made, kept = nothing.as_is_bytes or 0, nothing.collected_bytes or 0
+    return kept < max(FLAT_BYTES, FLAT_SHARE * made)
 
 
 def percent(part: float | None) -> str:

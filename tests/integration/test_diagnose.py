@@ -133,9 +133,7 @@ def test_generator_that_keeps_its_batches_is_named_and_long_loops_are_left(progr
 
     found = diagnosis(script)
 
-    assert found.sentences == [
-        "The input pipeline causes it: 100 % of the growth goes when it is left out."
-    ]
+    assert found.sentences == ["The input pipeline causes it: 100 % of the growth goes with it."]
     measured = found.row("as it is")["measured"]
     assert measured["growth_bytes"] == pytest.approx(30 * 32 * 2048 * 4, rel=0.1)
 
@@ -193,7 +191,7 @@ def test_custom_loop_that_retraces_is_named_and_what_needs_fit_says_so(programs,
 
     assert found.effect("eager, no tf.function") == "stops"
     assert found.sentences == [
-        "The tracing of functions causes it: 100 % of the growth goes when it is left out."
+        "The tracing of functions causes it: 100 % of the growth goes with it."
     ]
     assert found.row("without your callbacks")["says"] == "the program does not call fit"
 

@@ -66,7 +66,7 @@ def _about_sum(share: float) -> list[str]:
 
 def _sentence(one: Experiment, share: float) -> str:
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    return f"{what} causes it: {round(100 * share)} % of the growth goes when it is left out."
+    return f"{what} causes it: {round(100 * share)} % of the growth goes with it."
 
 
 def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:

@@ -31,7 +31,7 @@ def test_change_that_stops_the_growth_names_the_cause():
     conclusion = conclude([CALLBACKS], [])
 
     assert conclusion.sentences == (
-        "The callback Saver (train.py:6) causes it: 100 % of the growth goes when it is left out.",
+        "The callback Saver (train.py:6) causes it: 100 % of the growth goes with it.",
     )
 
 
@@ -50,7 +50,7 @@ def test_one_callback_is_told_in_the_place_of_all():
     other = tried("callbacks", Effect.SAME, blamed="the callback Logger", detail="Logger")
 
     assert conclude([CALLBACKS, one, other], []).sentences == (
-        "The callback Saver causes it: 100 % of the growth goes when it is left out.",
+        "The callback Saver causes it: 100 % of the growth goes with it.",
     )
 
 
