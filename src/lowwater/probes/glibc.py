@@ -1,8 +1,9 @@
 """What glibc's malloc has handed out, and what it keeps though it is free."""
 
 import ctypes
+import os
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
 from lowwater.model import NotMeasured, Reading
@@ -26,16 +27,81 @@ class _DlInfo(ctypes.Structure):
     )
 
 
+class _Symbol(ctypes.Structure):
+    """An entry of a symbol table, 64 bits; `section` is 0 where the symbol is only used."""
+
+    _fields_ = (
+        ("name", ctypes.c_uint32),
+        ("kind", ctypes.c_uint8),
+        ("other", ctypes.c_uint8),
+        ("section", ctypes.c_uint16),
+        ("value", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+    )
+
+
+class _Loaded(ctypes.Structure):
+    """The beginning of what the loader tells of each file."""
+
+    _fields_ = (("address", ctypes.c_void_p), ("name", ctypes.c_char_p))
+
+
+_WITH_SYMBOL = 1  # RTLD_DL_SYMENT
+
+
 def malloc_library() -> str | None:
     """The file that `malloc` resolves to in this process, `libc.so.6` for example."""
     try:
         process = ctypes.CDLL(None)
-        info = _DlInfo()
-        address = ctypes.cast(process.malloc, ctypes.c_void_p)
-        found = process.dladdr(address, ctypes.byref(info))
+        file, is_defined_there = _owner(process.malloc)
+        if not is_defined_there:
+            # A program that is not position-independent, as Debian's Python, has a jump of its
+            # own to `malloc`, which stands for it everywhere: the first library has the real one.
+            file = next(filter(_defines_malloc, _libraries()), None)
     except (OSError, AttributeError):
         return None
-    return Path(info.dli_fname.decode()).name if found and info.dli_fname else None
+    return os.path.basename(file) if file else None
+
+
+def _owner(function: Any) -> tuple[str | None, bool]:  # noqa: ANN401 - a function of ctypes
+    """The file that an address lies in, and whether that file defines what is there."""
+    info, symbol = _DlInfo(), ctypes.POINTER(_Symbol)()
+    address = ctypes.cast(function, ctypes.c_void_p)
+    found = ctypes.CDLL(None).dladdr1(
+        address, ctypes.byref(info), ctypes.byref(symbol), _WITH_SYMBOL
+    )
+    if not found or not info.dli_fname or not info.dli_sname:
+        return os.fsdecode(info.dli_fname) if found and info.dli_fname else None, True
+    return os.fsdecode(info.dli_fname), symbol.contents.section != 0
+
+
+def _defines_malloc(library: str) -> bool:
+    try:
+        loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        file, is_defined_there = _owner(loaded.malloc)
+    except (OSError, AttributeError):
+        return False
+    # What a library only uses is found in one that it needs.
+    return (
+        is_defined_there
+        and file is not None
+        and os.path.realpath(file) == os.path.realpath(library)
+    )
+
+
+def _libraries() -> list[str]:
+    """All that are loaded, in the order in which symbols are looked for."""
+    found: list[str] = []
+
+    def take(one: Any, _size: int, _data: object) -> int:  # noqa: ANN401
+        name = one.contents.name
+        if name:
+            found.append(os.fsdecode(name))
+        return 0
+
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Loaded), ctypes.c_size_t, ctypes.c_void_p)
+    ctypes.CDLL(None).dl_iterate_phdr(kind(take), None)
+    return found
 
 
 def find_mallinfo2() -> Callable[[], _MallInfo2] | NotMeasured:

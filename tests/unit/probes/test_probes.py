@@ -1,5 +1,7 @@
 """Each probe answers a Reading or says why not; never zero for unknown, never an exception."""
 
+import os
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -69,6 +71,40 @@ def test_a_preloaded_malloc_is_not_measured(monkeypatch):
 
 def test_malloc_of_this_process_is_glibcs():
     assert glibc.malloc_library().startswith("libc.so")
+
+
+def test_jump_of_the_program_itself_is_followed_to_the_library(monkeypatch):
+    """A Python that is not position-independent: the address of `malloc` lies in itself."""
+    real, asked = glibc._owner, []
+
+    def owner(function):
+        asked.append(function)
+        return ("/usr/bin/python3", False) if len(asked) == 1 else real(function)
+
+    monkeypatch.setattr(glibc, "_owner", owner)
+
+    assert glibc.malloc_library().startswith("libc.so")
+    assert len(asked) > 1
+
+
+@pytest.mark.skipif(not os.access("/usr/bin/python3", os.X_OK), reason="no Python of the system")
+def test_malloc_of_the_systems_python_is_glibcs():
+    """Debian's is not position-independent, and it is what `python3` is for most people."""
+    # The file alone: that Python may be of another release, without our dependencies.
+    program = (
+        "import sys, types\n"
+        "for name in ('lowwater', 'lowwater.gauges', 'lowwater.model'):\n"
+        "    sys.modules[name] = module = types.ModuleType(name)\n"
+        "    module.__getattr__ = lambda name: type(name, (), {})\n"
+        f"exec(open({glibc.__file__!r}).read())\n"
+        "print(malloc_library())\n"
+    )
+
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.startswith("libc.so")
 
 
 def test_small_objects_are_counted():
