@@ -343,8 +343,11 @@ class TestOutput:
             while not seen.exists():
                 time.sleep(0.01)
 
-        with redirect_stdout(Stream()):
+        with redirect_stdout(Stream()) as shown:
+            # It would be killed by its time-out if nothing came before its end.
             lowwater.isolated(waits_until_it_is_seen, timeout="60 s")()
+
+        assert shown.getvalue() == "first\n"
 
     def test_stream_that_can_only_be_written_to_has_the_output(self):
         written = []
@@ -554,9 +557,12 @@ class TestFaults:
             value_of(raw.result)
 
     def test_folder_that_one_stands_in_is_not_entered_again(self, monkeypatch):
-        monkeypatch.setattr(os, "chdir", None)
+        entered = []
+        monkeypatch.setattr(os, "chdir", entered.append)
 
         Surroundings.here().apply()
+
+        assert entered == []
 
     def test_without_the_standard_streams_and_a_place_for_files(self, tmp_path):
         source = """

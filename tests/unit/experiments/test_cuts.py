@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from lowwater.experiments.cuts import Cuts
@@ -80,7 +81,6 @@ def test_steps_are_cut_only_where_the_program_names_them(fit):
 
 
 def test_inputs_labels_and_weights_are_cut_alike():
-    np = pytest.importorskip("numpy")
     change = Rebound()
     Cuts(steps=3).apply(change, lambda *_: None)
 
