@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 _KEY = "experiment.facts"
+_LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
@@ -22,6 +23,10 @@ class Facts:
     inputs: tuple[str, ...] = ()
     # The methods of `tf.data` that keep elements, as far as the program calls them.
     buffers: tuple[str, ...] = ()
+    # Where `tf.data` calls Python code of the program, by the name of what takes it.
+    generators: tuple[str, ...] = ()
+    # Whether a loop of the program goes over a data set of TensorFlow itself.
+    iterates_datasets: bool = False
     backend: str = ""
     gpus: int = 0
     has_tensorflow: bool = True
@@ -34,6 +39,6 @@ class Facts:
     def of(cls, environment: Mapping[str, str]) -> "Facts":
         """What a recording says; nothing where it says nothing."""
         known = json.loads(environment.get(_KEY, "{}"))
-        lists = {name: tuple(known.get(name, ())) for name in ("inputs", "buffers")}
+        lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
         return cls(**{**known, **lists, "has_tensorflow": "tensorflow" in environment})
