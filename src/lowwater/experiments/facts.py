@@ -15,6 +15,7 @@ EPOCHS_CUT = "experiment.epochs_cut"
 class Facts:
     """Which callbacks and data `fit` was given, and where it can run."""
 
+    # How often one model was fitted; more than two are not counted.
     fits: int = 0
     # Different models that were fitted; more than two are not counted.
     models: int = 0

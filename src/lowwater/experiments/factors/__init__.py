@@ -5,6 +5,7 @@ from lowwater.experiments.factors.callbacks import WithoutCallbacks
 from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
+from lowwater.experiments.factors.fresh_model import FreshModel
 from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
@@ -24,6 +25,7 @@ FACTORS: tuple[Factor, ...] = (
     Eager(),
     OtherHeap(),
     Collected(),
+    FreshModel(),
 )
 
 
