@@ -26,7 +26,7 @@ LAYERS = {
     "act": {"giveback", "mend", "experiments"},
     "tell": {"report"},
     # The agent composes what happens inside the watched process: it observes, and it may mend.
-    "compose": {"agent", "checklist", "launch", "session", "supervisor", "progress"},
+    "compose": {"agent", "checklist", "launch", "progress", "rerun", "session", "supervisor"},
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
         "keras_callback", "notebook", "pytest_plugin", "testing",
@@ -56,7 +56,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
-    "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
+    "__init__", "agent", "assignment", "census", "environment", "experiment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
     "escalation", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip

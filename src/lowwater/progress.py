@@ -1,15 +1,28 @@
 """Follows a recording while it grows, for the live line."""
 
+from typing import Protocol
+
 from lowwater.gauges import in_use_bytes
 from lowwater.model import Sample
 from lowwater.recording.reader import Fold, Follower
-from lowwater.report.live import LiveLine, live_text
+from lowwater.report.live import live_text
+
+
+class Line(Protocol):
+    """One line of text that can be written anew."""
+
+    @property
+    def width(self) -> int:
+        """Columns that it may have now."""
+
+    def update(self, text: str) -> None:
+        """Show this text in place of the last."""
 
 
 class Progress:
     """Keeps the newest sample of each unit, and shows the coarsest unit on the move."""
 
-    def __init__(self, recording: str, line: LiveLine) -> None:
+    def __init__(self, recording: str, line: Line) -> None:
         """Read from this recording, write on this line."""
         self._follower = Follower(recording)
         self._line = line

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from lowwater.experiment import Experiments
 from lowwater.model import Holder, Mending, NativeSite, Tally
 
 
@@ -153,6 +154,12 @@ class Ended(_Record, tag="ended"):
     peak_rss_bytes: int | None
 
 
+class Experimented(_Record, tag="experiments"):
+    """What `lowwater diagnose` has found in runs with changes; this recording is the first run."""
+
+    experiments: Experiments
+
+
 Record: TypeAlias = (
     Began
     | Learned
@@ -172,6 +179,7 @@ Record: TypeAlias = (
     | Spent
     | SeenOutside
     | Ended
+    | Experimented
 )
 
 encode = msgspec.msgpack.Encoder().encode

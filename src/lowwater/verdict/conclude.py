@@ -9,13 +9,15 @@ from lowwater.model import Finding
 _LEAST_SHARE = 0.1
 # With so much of it explained, nothing is left to look for.
 _ENOUGH = 0.9
+# A finding that explains so much of the growth speaks of the same as a change that stops it.
+_NEARLY_ALL = 0.8
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
 # A rest below this is within what the shares are known to.
-_LEAST_REST = 0.2
+_LEAST_REST = 0.1
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 
 
@@ -80,10 +82,30 @@ def _share(one: Experiment) -> float:
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
-    whole = [one for one in tried if not one.detail]
-    if any(helps(one) for one in whole if finding.code in one.codes):
+    if any(helps(one) for one in tried if _is_about(finding, one)):
         return State.CONFIRMED
     # Only a change that surely takes the cause away can speak against it.
-    against = [one.difference for one in whole if finding.code in one.rejects]
-    is_rejected = any(one is not None and one.effect in _NO_HELP for one in against)
-    return State.REJECTED if is_rejected else State.UNTESTED
+    against = [one for one in tried if not one.detail and finding.code in one.rejects]
+    if any(one.difference and one.difference.effect in _NO_HELP for one in against):
+        return State.REJECTED
+    # What holds all of the growth was filled by what all of the growth goes with.
+    holds_all = (finding.share or 0.0) >= _NEARLY_ALL
+    is_gone = any(_share(one) >= _ENOUGH for one in tried if helps(one))
+    return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
+
+
+def _is_about(finding: Finding, one: Experiment) -> bool:
+    """Whether a change has taken away what was found: its line, or all of its kind."""
+    if any(_is_within(finding.where, place) for place in one.places):
+        return True
+    return finding.code in one.codes and not one.detail
+
+
+def _is_within(where: str | None, place: str) -> bool:
+    """Whether `train.py:14` lies in `train.py:7-19`."""
+    file, _, line = (where or "").rpartition(":")
+    holder, _, lines = place.rpartition(":")
+    first, _, last = lines.partition("-")
+    if file != holder or not (line.isdigit() and first.isdigit()):
+        return False
+    return int(first) <= int(line) <= int(last or first)

@@ -126,3 +126,33 @@ def test_changes_that_act_on_the_same_growth_are_said_to():
         "They act on the same growth: together they are more than all of it."
     )
     assert conclude([one], []).sentences[-1] == "The other 30 % stay with every change."
+
+
+def test_finding_whose_lines_went_with_the_change_is_confirmed():
+    lines = replace(CALLBACKS, codes=(), places=("train.py:7-19",))
+    inside = replace(FINDING, code="LW102", where="train.py:14")
+    outside = replace(FINDING, code="LW102", where="train.py:24")
+    other_file = replace(FINDING, code="LW102", where="data.py:14")
+
+    states = [state for _, state in conclude([lines], [inside, outside, other_file]).states]
+
+    assert states == [State.CONFIRMED, State.UNTESTED, State.UNTESTED]
+
+
+def test_finding_that_holds_all_of_what_the_change_stops_is_confirmed():
+    pipeline = tried("one-batch", Effect.STOPS, 1.0, blamed="the input pipeline")
+    most = replace(FINDING, code="LW102", share=0.95)
+    some = replace(FINDING, code="LW107", share=0.05)
+
+    states = [state for _, state in conclude([pipeline], [most, some]).states]
+
+    assert states == [State.CONFIRMED, State.UNTESTED]
+
+
+def test_what_a_change_speaks_against_is_rejected_however_much_it_would_explain():
+    callbacks = replace(tried("callbacks", Effect.SAME), rejects=("LW101",))
+    pipeline = tried("one-batch", Effect.STOPS, 1.0, blamed="the input pipeline")
+
+    [(_, state)] = conclude([callbacks, pipeline], [replace(FINDING, share=0.95)]).states
+
+    assert state is State.REJECTED

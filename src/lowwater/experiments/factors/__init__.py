@@ -10,6 +10,7 @@ from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
+from lowwater.experiments.factors.short_containers import ShortContainers
 
 FACTORS: tuple[Factor, ...] = (
     WithoutCallbacks(),
@@ -22,6 +23,8 @@ FACTORS: tuple[Factor, ...] = (
     Eager(),
     OtherHeap(),
     Collected(),
+    # The broadest: what is kept in a container may have been kept by any of the others.
+    ShortContainers(),
 )
 
 

@@ -33,6 +33,18 @@ class Factor:
         """What can be left out one by one where the whole helps: detail -> how it is called."""
         return {}
 
+    def part_name(self, detail: str) -> str:
+        """How the experiment with one part is called."""
+        return f"without {detail}"
+
+    def places(self, facts: Facts, detail: str) -> tuple[str, ...]:  # noqa: ARG002
+        """What the change takes away, as far as its lines are known: `train.py:7-19`."""
+        return ()
+
+    def wanted(self, facts: Facts, detail: str) -> str:  # noqa: ARG002
+        """What `apply` is given as `detail`."""
+        return detail
+
     def why_not(self, facts: Facts) -> str | None:  # noqa: ARG002
         """Why there is nothing to change in this program; None if there is."""
         return None

@@ -1,0 +1,180 @@
+"""Runs the program in a clean process with one thing changed, or finds that it was done before."""
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import asdict, astuple, dataclass, field
+from typing import BinaryIO, Final, Self
+
+from lowwater.assignment import Assignment
+from lowwater.errors import UnreadableInput
+from lowwater.experiments.cuts import Cuts
+from lowwater.experiments.last_words import last_words
+from lowwater.launch import launch
+from lowwater.model import Diagnosis, Ending
+from lowwater.progress import Line
+from lowwater.recording.reader import load
+from lowwater.session import diagnose, watch
+
+_STOPPED: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is run, and where the recordings of its runs are kept.
+
+    `working_folder` gives each run the folder that it runs in; None is the present one.
+    """
+
+    target: str
+    arguments: list[str]
+    is_module: bool
+    recordings: str
+    working_folder: Callable[[], AbstractContextManager[str | None]] = field(
+        default=lambda: nullcontext(None)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One run that is wanted: the factor, which part of it, and how much of the program."""
+
+    cuts: Cuts
+    key: str = ""
+    detail: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file_name(self) -> str:
+        """The same for the same order."""
+        name = re.sub(r"\W+", "-", f"{self.key or 'base'} {self.detail}".strip())
+        exact = repr((self.key, self.detail, astuple(self.cuts)))
+        digest = hashlib.sha256(exact.encode(errors="surrogateescape")).hexdigest()
+        return f"{name[:_LONGEST_NAME]}-{digest[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run to be judged; `last_words` is what a program that failed has said at its end."""
+
+    diagnosis: Diagnosis
+    recording: str
+    last_words: str = ""
+    is_earlier: bool = False
+
+
+class Reruns:
+    """All runs of one program; those that were made to their end are not made again."""
+
+    def __init__(self, program: Program, budget_s: float | None, line: Line | None) -> None:
+        """Nothing is run yet; `line` shows how far the present run is."""
+        self._program = program
+        self._ends_s = None if budget_s is None else time.monotonic() + budget_s
+        self._line = line
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the budget."""
+        return float("inf") if self._ends_s is None else self._ends_s - time.monotonic()
+
+    def run(self, order: Order, longest_s: float) -> Ran:
+        """Once, for so long at most; a hanging program is ended, and judged by what was seen."""
+        recording = os.path.join(self._program.recordings, f"{order.file_name}.lw")
+        output = f"{recording}.txt"
+        earlier = _finished(recording)
+        diagnosis = earlier or self._run(order, recording, output, longest_s)
+        kept = recording if os.path.exists(recording) else _set_aside(recording)
+        return Ran(diagnosis, kept, _said(diagnosis, output), is_earlier=earlier is not None)
+
+    def _run(self, order: Order, recording: str, output: str, longest_s: float) -> Diagnosis:
+        _remove(_set_aside(recording))
+        with self._program.working_folder() as folder, open(output, "wb") as written:
+            child = self._launched(order, recording, folder, written)
+            with _TimeLimit(child, min(longest_s, max(0.0, self.left_s))) as limit:
+                diagnosis, outcome = watch(child, recording, self._line)
+        if outcome.was_stopped or _was_stopped(diagnosis.ending):
+            # The supervisor gives the user's Ctrl-C to the program; it is meant for all of them.
+            _remove(recording)
+            raise KeyboardInterrupt
+        if limit.was_reached and self.left_s <= 0:
+            os.replace(recording, _set_aside(recording))
+        return diagnosis
+
+    def _launched(
+        self, order: Order, recording: str, folder: str | None, written: BinaryIO
+    ) -> "subprocess.Popen[bytes]":
+        """What it writes is not shown: it would come many times."""
+        experiment = {"factor": order.key, "detail": order.detail, "cuts": asdict(order.cuts)}
+        program = self._program
+        assignment = Assignment(
+            program.target, program.arguments, program.is_module, recording, experiment=experiment
+        )
+        return launch(
+            assignment,
+            order.environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        )
+
+
+class _TimeLimit:
+    """Kills a process that takes too long; what was seen until then is judged."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]", seconds: float) -> None:
+        self.was_reached = False
+        self._child = child
+        # A timer takes no more than the seconds of an age.
+        self._timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._end)
+
+    def __enter__(self) -> Self:
+        self._timer.daemon = True
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        self.was_reached = True
+        self._child.kill()
+
+
+def _finished(recording: str) -> Diagnosis | None:
+    """What an earlier diagnosis has recorded to the end."""
+    try:
+        timeline = load(recording) if os.path.exists(recording) else None
+    except UnreadableInput:
+        return None
+    if timeline is None or timeline.ending is None or _was_stopped(timeline.ending):
+        return None
+    return diagnose(timeline)
+
+
+def _was_stopped(ending: Ending | None) -> bool:
+    """Whether somebody did not want to wait for the end."""
+    return ending is not None and ending.signal in _STOPPED
+
+
+def _said(diagnosis: Diagnosis, output: str) -> str:
+    ending = diagnosis.ending
+    has_failed = ending is not None and bool(ending.exit_code or ending.signal)
+    return last_words(output) if has_failed else ""
+
+
+def _set_aside(recording: str) -> str:
+    """Where a run is kept that had no time to end: the next diagnosis makes it again."""
+    return f"{recording}.cut"
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.remove(path)
