@@ -15,6 +15,7 @@ from lowwater.model import Diagnosis, Kind
 from lowwater.recording.records import Experimented
 from lowwater.recording.writer import append_after_end
 from lowwater.rerun import Order, Ran, Reruns
+from lowwater.verdict.measure import ENDED_BY_US
 
 AS_IT_IS = "as it is"
 # An experiment may be slower than the program, eager execution above all; a hanging one is ended.
@@ -38,10 +39,29 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The first run with all experiments beside it, and where that run was recorded."""
+    """The first run with all experiments beside it, and where that run was recorded.
+
+    `last_lines` is what it has written at its end, if it failed before anything could be told.
+    """
 
     diagnosis: Diagnosis
     recording: str
+    last_lines: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the program cannot be diagnosed because it fails."""
+        experiments = self.diagnosis.experiments
+        problem = "" if experiments is None else experiments.base.problem
+        return bool(problem) and not problem.startswith(ENDED_BY_US)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the program, or 128 + the signal that ended it, as shells have it."""
+        ending = self.diagnosis.ending
+        if ending is None:
+            return 0
+        return ending.exit_code or 128 + (ending.signal or 0)
 
 
 def keep(checked: Checked, path: str) -> None:
@@ -86,7 +106,8 @@ class Checklist:
         if base.grows:
             for one in self._experiments(base, ran.diagnosis):
                 self._add(one)
-        return Checked(self._with_experiments(ran.diagnosis, base), ran.recording)
+        lines = ran.last_lines if base.problem else ()
+        return Checked(self._with_experiments(ran.diagnosis, base), ran.recording, lines)
 
     def _better_cuts(self, diagnosis: Diagnosis, base: Measured) -> Cuts | None:
         """For the case that too much of the program was cut away."""
@@ -128,10 +149,9 @@ class Checklist:
                 continue
             for tried in self._gently(factor, "", base, facts):
                 yield tried
-            # If all of them had to be asked gently, then so has each.
-            gentle = factor.instead if tried.key != factor.key else None
-            if helps(tried):
-                yield from self._one_by_one(gentle or factor, base, facts)
+                is_helped = helps(tried)
+            if is_helped:
+                yield from self._one_by_one(factor, base, facts)
 
     def _gently(
         self, factor: Factor, detail: str, base: Measured, facts: Facts
@@ -177,7 +197,7 @@ class Checklist:
         return Experiment(
             name,
             says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
-            factor.key,
+            factor.question,
             detail,
             measured,
             difference,
@@ -212,7 +232,11 @@ def ordered(factors: Sequence[Factor], diagnosis: Diagnosis) -> list[Factor]:
         known = [codes.index(code) for code in factor.codes if code in codes]
         return min(known, default=len(codes))
 
-    return sorted(factors, key=rank)
+    def with_later(factor: Factor) -> int:
+        later = (rank(other) for other in factors if factor.key in other.after)
+        return min(rank(factor), *later, len(codes))
+
+    return sorted(factors, key=with_later)
 
 
 def _left_out(factor: Factor, why: str) -> Experiment:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from lowwater.gauges import in_use_bytes
 from lowwater.model import Sample
+from lowwater.observer import BY_TIME
 from lowwater.recording.reader import Fold, Follower
 from lowwater.report.live import live_text
 
@@ -47,11 +48,17 @@ class Progress:
         latest = self._shown()
         unit = next(unit for unit in self._fold.units if unit.id == latest.unit_id)
         in_use = in_use_bytes(latest.gauges)
-        return live_text(unit.name, latest.ordinal, in_use, self._growth(latest), self._line.width)
+        name = "second" if unit.name == BY_TIME else unit.name
+        return live_text(name, latest.ordinal, in_use, self._growth(latest), self._line.width)
 
     def _shown(self) -> Sample:
         """The coarsest unit that has made two round trips; the newest sample until then."""
-        moving = [sample for sample in self._latest.values() if sample.ordinal > 1]
+        clock = [unit.id for unit in self._fold.units if unit.name == BY_TIME]
+        moving = [
+            sample
+            for sample in self._latest.values()
+            if sample.ordinal > 1 and sample.unit_id not in clock
+        ]
         if moving:
             return min(moving, key=lambda sample: sample.ordinal)
         return max(self._latest.values(), key=lambda sample: sample.elapsed_s)

@@ -9,21 +9,27 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import BinaryIO, Final, Self
 
 from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.last_words import last_words
+from lowwater.experiments.last_words import last_words, tail
 from lowwater.launch import launch
 from lowwater.model import Diagnosis, Ending
 from lowwater.progress import Line
 from lowwater.recording.reader import load
+from lowwater.recording.records import Noted
+from lowwater.recording.writer import append_after_end
 from lowwater.session import diagnose, watch
+from lowwater.units import format_duration
+from lowwater.verdict.measure import ENDED_BY_US
 
 _STOPPED: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _LONGEST_NAME = 60
+_LAST_LINES = 20
+_NO_TIME = "as there was no time left (--budget)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +68,24 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A run to be judged; `last_words` is what a program that failed has said at its end."""
+    """A run to be judged; `output` is where all that it wrote is kept."""
 
     diagnosis: Diagnosis
     recording: str
-    last_words: str = ""
+    output: str
     is_earlier: bool = False
+
+    @property
+    def last_words(self) -> str:
+        """What a program that failed has said at its end."""
+        ending = self.diagnosis.ending
+        has_failed = ending is not None and bool(ending.exit_code or ending.signal)
+        return last_words(self.output) if has_failed else ""
+
+    @property
+    def last_lines(self) -> tuple[str, ...]:
+        """The end of what it wrote."""
+        return tuple(tail(self.output)[-_LAST_LINES:])
 
 
 class Reruns:
@@ -91,7 +109,7 @@ class Reruns:
         earlier = _finished(recording)
         diagnosis = earlier or self._run(order, recording, output, longest_s)
         kept = recording if os.path.exists(recording) else _set_aside(recording)
-        return Ran(diagnosis, kept, _said(diagnosis, output), is_earlier=earlier is not None)
+        return Ran(diagnosis, kept, output, is_earlier=earlier is not None)
 
     def _run(self, order: Order, recording: str, output: str, longest_s: float) -> Diagnosis:
         _remove(_set_aside(recording))
@@ -103,9 +121,14 @@ class Reruns:
             # The supervisor gives the user's Ctrl-C to the program; it is meant for all of them.
             _remove(recording)
             raise KeyboardInterrupt
-        if limit.was_reached and self.left_s <= 0:
+        if not limit.was_reached:
+            return diagnosis
+        is_last = self.left_s <= 0
+        why = f"{ENDED_BY_US}{_NO_TIME if is_last else f'after {format_duration(longest_s)}'}"
+        append_after_end(recording, [Noted(outcome.ended.elapsed_us, why)])
+        if is_last:
             os.replace(recording, _set_aside(recording))
-        return diagnosis
+        return replace(diagnosis, notes=(*diagnosis.notes, why))
 
     def _launched(
         self, order: Order, recording: str, folder: str | None, written: BinaryIO
@@ -162,12 +185,6 @@ def _finished(recording: str) -> Diagnosis | None:
 def _was_stopped(ending: Ending | None) -> bool:
     """Whether somebody did not want to wait for the end."""
     return ending is not None and ending.signal in _STOPPED
-
-
-def _said(diagnosis: Diagnosis, output: str) -> str:
-    ending = diagnosis.ending
-    has_failed = ending is not None and bool(ending.exit_code or ending.signal)
-    return last_words(output) if has_failed else ""
 
 
 def _set_aside(recording: str) -> str:

@@ -1,7 +1,7 @@
 """`lowwater diagnose`: the debugging checklist, run as experiments."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TypeAlias
@@ -85,6 +85,16 @@ def command(  # noqa: PLR0913 - one parameter for each option
         print_diagnosis(checked.diagnosis, sys.stdout)
     if fail_on == "leak" and checked.diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)
+    if checked.has_failed:
+        _show_end(checked.last_lines)
+        sys.exit(checked.exit_code)
+
+
+def _show_end(lines: Sequence[str]) -> None:
+    """What a program has written that fails as it is: its traceback, most likely."""
+    click.echo("\nIt wrote at its end:", err=True)
+    for line in lines:
+        click.echo(f"  {line}".rstrip(), err=True)
 
 
 def _here_or_sandbox(script: str, *, is_asked: bool) -> Place:

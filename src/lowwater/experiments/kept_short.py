@@ -1,7 +1,7 @@
 """Keeps containers short that lines of the program add to: their first items and the newest.
 
-A call is placed behind each statement that adds, so that code that reads what was added last, or
-first, goes on as before.
+A call is placed around whatever adds, so that code that reads what was added last, or first, goes
+on as before.
 """
 
 import ast
@@ -54,7 +54,13 @@ class KeptShort:
         placer.visit(tree)
         for line in sorted(lines - placer.found):
             self._failed(f"{shown}:{line} adds to nothing that can be kept short")
-        return [Tick(self.shorten)] if placer.found else []
+        return [Tick(self.after), Tick(self.shorten)]
+
+    def after(self, result: Any, *containers: Any) -> Any:
+        """The result of a call that has added to containers, which are shortened now."""
+        for container in containers:
+            self.shorten(container)
+        return result
 
     def shorten(self, container: Any, line: int | None = None) -> Any:
         """The container, or a shorter one where it cannot be changed itself.
@@ -91,50 +97,75 @@ def _shortened(container: Any, most: int) -> Any:
 
 
 class _Placer(ast.NodeTransformer):
-    """Finds the statements that add at some lines."""
+    """Finds what adds at some lines: calls wherever they stand, and assignments."""
 
     def __init__(self, lines: set[int], index: int) -> None:
         self._lines = lines
         self._index = index
         self.found: set[int] = set()
 
-    def visit(self, node: ast.AST) -> Any:
-        if not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign):
-            return self.generic_visit(node)
-        here = self._lines & {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-        behind = [self._statement(one) for one in _containers(node)] if here else []
-        if not behind:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        containers = _added_to(node)
+        if not (containers and self._is_meant(node)):
             return node
+        return ast.copy_location(_call(self._index, node, *containers), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        match node.targets:
+            case [ast.Subscript(container)]:
+                containers = _with_outer(container)
+                if containers and self._is_meant(node):
+                    behind = ast.Expr(_call(self._index, ast.Constant(None), *containers))
+                    return [node, ast.copy_location(behind, node)]
+            case [ast.Name() | ast.Attribute() as target] if _reads(node.value, target):
+                return self._assigned(node, target)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        target = node.target
+        return node if isinstance(target, ast.Subscript) else self._assigned(node, target)
+
+    def _assigned(
+        self, node: ast.Assign | ast.AugAssign, target: ast.Name | ast.Attribute
+    ) -> ast.stmt | list[ast.stmt]:
+        """`x = f(x)` behind `x = x + …`: it is another object each time."""
+        if not (_is_pure(target) and self._is_meant(node)):
+            return node
+        call = _call(self._index + 1, _reading(target), ast.Constant(node.lineno))
+        return [node, ast.copy_location(ast.Assign([target], call), node)]
+
+    def _is_meant(self, node: ast.Call | ast.stmt) -> bool:
+        here = self._lines & {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
         self.found |= here
-        return [node, *(ast.copy_location(one, node) for one in behind)]
-
-    def _statement(self, container: ast.expr) -> ast.stmt:
-        """`f(container)`, or `container = f(container)` where it has a name of its own."""
-        call = call_of(self._index).value
-        assert isinstance(call, ast.Call)
-        call.args.append(_reading(container))
-        if isinstance(container, ast.Name | ast.Attribute) and _is_stored(container):
-            call.args.append(ast.Constant(container.lineno))
-            return ast.Assign([container], call)
-        return ast.Expr(call)
+        return bool(here)
 
 
-def _containers(statement: ast.stmt) -> list[ast.expr]:
-    """What a statement adds to: the innermost container first, then the one around it."""
-    match statement:
-        case ast.Expr(ast.Call(ast.Attribute(container, method))) if method in _ADDING_METHODS:
+def _call(index: int, *arguments: ast.expr) -> ast.Call:
+    call = call_of(index).value
+    assert isinstance(call, ast.Call)
+    call.args += arguments
+    return call
+
+
+def _added_to(call: ast.Call) -> list[ast.expr]:
+    """What a call adds to: the innermost container first, then the one around it."""
+    match call:
+        case ast.Call(ast.Attribute(container, method)) if method in _ADDING_METHODS:
             return _with_outer(container)
-        case ast.Expr(ast.Call(ast.Name(name) | ast.Attribute(attr=name), [container, *_])) if (
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [container, *_]) if (
             name in _ADDING_FUNCTIONS
         ):
             return _with_outer(container)
-        case ast.Assign([ast.Subscript(container)]):
-            return _with_outer(container)
-        case ast.AugAssign(ast.Name() | ast.Attribute() as target):
-            return [target]
-        case ast.Assign([ast.Name() | ast.Attribute() as target]) if _is_pure(target):
-            return [target]
     return []
+
+
+def _reads(expression: ast.expr, target: ast.expr) -> bool:
+    """Whether the new value is made of the old one."""
+    wanted = ast.dump(_reading(target))
+    return any(ast.dump(node) == wanted for node in ast.walk(expression))
 
 
 def _with_outer(container: ast.expr) -> list[ast.expr]:
@@ -157,10 +188,6 @@ def _is_pure(expression: ast.expr) -> bool:
         case ast.Subscript(value, index):
             return _is_pure(value) and _is_pure(index)
     return False
-
-
-def _is_stored(target: ast.Name | ast.Attribute) -> bool:
-    return isinstance(target.ctx, ast.Store)
 
 
 def _reading(expression: ast.expr) -> ast.expr:

@@ -19,7 +19,7 @@ def last_words(output: str) -> str:
     errors = [number for number, line in enumerate(lines) if line.startswith(_BEGINS)]
     behind = lines[errors[-1] + 1 :] if errors else []
     named = next((line for line in behind if line[:1].strip()), "")
-    said = named or next((line for line in reversed(lines) if line.strip()), "")
+    said = named or "".join(lines[-1:])
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
@@ -32,4 +32,4 @@ def tail(output: str) -> Sequence[str]:
     except OSError:
         return ()
     shown = (line.rstrip("\r").rpartition("\r")[-1] for line in text.split("\n"))
-    return [_CONTROL.sub("", line).rstrip() for line in shown]
+    return [_CONTROL.sub("", line).rstrip() for line in shown if line.strip()]

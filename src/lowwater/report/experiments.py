@@ -14,9 +14,10 @@ from lowwater.experiment import (
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Kind
+from lowwater.model import Diagnosis, Kind, Unit
 from lowwater.units import format_duration, format_growth, format_interval
-from lowwater.verdict.measure import how_it_failed
+from lowwater.verdict import words
+from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
@@ -42,7 +43,7 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False) -> s
 
 
 def _table(experiments: Experiments) -> Table:
-    unit = experiments.base.unit or "round"
+    unit = words.one(Unit(0, experiments.base.unit or "round"))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("experiment", no_wrap=True)
     table.add_column(f"growth per {unit}", no_wrap=True)
@@ -97,7 +98,8 @@ def _nothing_to_find(diagnosis: Diagnosis, base: Measured) -> str:
     verdict = diagnosis.verdict
     failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
     if base.problem:
-        return f"The program fails before anything can be told: {base.problem}."
+        is_ours = base.problem.startswith(ENDED_BY_US)
+        return f"Nothing can be told, for {'' if is_ours else 'the program fails: '}{base.problem}."
     also = f" It has failed, though: {failed}." if failed else ""
     if verdict.kind is Kind.INCONCLUSIVE:
         more = verdict.more_units_needed

@@ -42,11 +42,11 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
     states = tuple((finding, _state(finding, tried)) for finding in findings)
-    helpful = _most_special([one for one in tried if helps(one)])
+    helpful = [one for one in tried if helps(one)]
     if not helpful:
         return Conclusion((_NOTHING,) if tried else (), states)
-    shares = {one: _own_share(one, helpful) for one in helpful}
-    told = sorted((one for one in helpful if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
+    shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
+    told = sorted((one for one in shares if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
     return Conclusion((*sentences, *_about_sum(sum(shares[one] for one in told))), states)
 
@@ -73,7 +73,12 @@ def _sentence(one: Experiment, share: float) -> str:
 
 def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
     """Without what a more special change takes away as well."""
-    covered = [_share(other) for other in helpful if other.key in one.covers]
+    if one.detail:
+        # A part that is larger than the rest of the whole is what was taken away before.
+        whole = next((all_ for all_ in helpful if all_.key == one.key and not all_.detail), None)
+        rest = 1.0 if whole is None else _own_share(whole, helpful)
+        return _share(one) if _share(one) <= rest + _LEAST_SHARE else 0.0
+    covered = [_share(other) for other in helpful if other.key in one.covers and not other.detail]
     return max(0.0, _share(one) - max(covered, default=0.0))
 
 

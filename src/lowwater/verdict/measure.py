@@ -3,7 +3,9 @@
 from lowwater.experiment import Measured
 from lowwater.model import Diagnosis, Ending, Kind, Verdict
 
+# How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "
+ENDED_BY_US = "the run was ended "
 _RESIDENT = "resident, anonymous"
 # The first rounds warm up.
 _WARM_UP = 1 / 3
@@ -61,13 +63,18 @@ def _resident_growth(
 
 
 def _problem(diagnosis: Diagnosis, verdict: Verdict, last_words: str, *, rounds_needed: int) -> str:
-    not_made = next((note for note in diagnosis.notes if note.startswith(NOT_MADE)), None)
-    if not_made is not None:
+    not_made = _noted(diagnosis, NOT_MADE)
+    if not_made:
         return not_made.removeprefix(NOT_MADE)
     # A program may fail at its end, when all has been seen.
     is_judged = verdict.is_leak is not None and verdict.units_seen >= rounds_needed
     failed = "" if is_judged or diagnosis.ending is None else how_it_failed(diagnosis.ending)
-    return f"{last_words} ({failed})" if failed and last_words else failed
+    said = _noted(diagnosis, ENDED_BY_US) or (f"{last_words} ({failed})" if last_words else failed)
+    return said if failed else ""
+
+
+def _noted(diagnosis: Diagnosis, beginning: str) -> str:
+    return next((note for note in diagnosis.notes if note.startswith(beginning)), "")
 
 
 def how_it_failed(ending: Ending) -> str:

@@ -80,6 +80,24 @@ def test_lists_in_a_dictionary_stay_short_and_so_does_the_dictionary():
     assert failed == []
 
 
+def test_call_that_adds_is_found_inside_of_another_statement():
+    program = """\
+        kept = []
+        run = call(
+            each=lambda number: kept.append(number),
+        )
+        """
+
+    def call(each):
+        for number in range(50):
+            assert each(number) is None
+
+    short, failed = run(program, 3, call=call)
+
+    assert len(short["kept"]) <= 6
+    assert failed == []
+
+
 def test_arrays_that_are_made_longer_stay_short():
     program = """\
         class Memory:
@@ -108,11 +126,12 @@ def test_other_lines_and_other_files_are_left_alone():
     [
         ("print", "adds to nothing that can be kept short"),
         ("make().append(3)", "adds to nothing that can be kept short"),
-        ("total = 3", "a int cannot be kept short"),
+        ("model = build(3)", "adds to nothing that can be kept short"),
+        ("total += 3", "a int cannot be kept short"),
     ],
 )
 def test_what_cannot_be_kept_short_is_told(statement, said):
-    _, [failed] = run(statement, 1, make=list)
+    _, [failed] = run(statement, 1, make=list, build=str, total=1)
 
     assert said in failed
 

@@ -2,8 +2,10 @@
 
 import importlib.resources
 import json
+from dataclasses import replace
 
 import jsonschema
+import pytest
 
 from lowwater.experiment import (
     Conclusion,
@@ -14,9 +16,10 @@ from lowwater.experiment import (
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Finding, Kind, Verdict
+from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
 from lowwater.report import experiments
 from lowwater.report import json as report_json
+from lowwater.verdict.measure import ENDED_BY_US
 
 MIB = 1 << 20
 FINDING = Finding("LW101", "callback-retention", "`Saver.kept` grows.", "Stop it.", "train.py:14")
@@ -91,3 +94,25 @@ def test_json_fits_the_schema_that_is_shipped():
     )
 
     jsonschema.validate(json.loads(report_json.render(a_diagnosis())), schema)
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        ("KeyError: 'x' (exit code 1)", "for the program fails: KeyError: 'x' (exit code 1)."),
+        (f"{ENDED_BY_US}after 3 s", "for the run was ended after 3 s."),
+    ],
+)
+def test_program_of_which_nothing_was_seen_has_a_reason(problem, told):
+    diagnosis = a_diagnosis(Kind.INCONCLUSIVE)
+    rows = (Experiment("as it is", problem, measured=Measured(problem=problem)),)
+
+    text = experiments.render(replace(diagnosis, experiments=Experiments(rows)), width=120)
+
+    assert f"Nothing can be told, {told}" in text
+
+
+def test_flat_program_that_fails_at_its_end_says_so():
+    diagnosis = replace(a_diagnosis(Kind.FLAT), ending=Ending(3.0, 5))
+
+    assert "It has failed, though: exit code 5." in experiments.render(diagnosis, width=200)

@@ -156,3 +156,18 @@ def test_what_a_change_speaks_against_is_rejected_however_much_it_would_explain(
     [(_, state)] = conclude([callbacks, pipeline], [replace(FINDING, share=0.95)]).states
 
     assert state is State.REJECTED
+
+
+def test_container_of_a_callback_is_not_told_a_second_time_but_another_one_is():
+    def container(share, line=""):
+        one = tried("containers", Effect.LESS, share, blamed=f"line {line}", detail=line)
+        return with_covers(one, "callbacks")
+
+    callbacks = tried("callbacks", Effect.LESS, 0.6, blamed="the callback Saver")
+    both = [container(1.0), container(0.6, "train.py:14"), container(0.4, "train.py:30")]
+
+    assert [one.split(":")[0] for one in conclude([callbacks, *both], []).sentences] == [
+        "The callback Saver causes it",
+        "Line train.py",
+    ]
+    assert conclude([callbacks, *both], []).sentences[1].startswith("Line train.py:30")

@@ -14,7 +14,8 @@ class Factor:
     `blamed` where it does. `codes` are the causes that it confirms where it helps, and
     `rejects` those that it takes away for sure: where it does not help, they are not at work.
     `covers` are the keys of more special factors: what goes with those goes with this one too.
-    `instead` is tried where the program cannot be run with the change.
+    `after` are those that name a culprit better, and come first where both are in question.
+    `instead` is tried where the program cannot be run with the change; it `asks` the same.
     """
 
     key: ClassVar[str]
@@ -24,10 +25,17 @@ class Factor:
     codes: ClassVar[tuple[str, ...]] = ()
     rejects: ClassVar[tuple[str, ...]] = ()
     covers: ClassVar[tuple[str, ...]] = ()
+    after: ClassVar[tuple[str, ...]] = ()
     instead: "ClassVar[Factor | None]" = None
+    asks: ClassVar[str] = ""
     # Whether it changes how much of the heap is holes, and not what is in use.
     is_about_holes: ClassVar[bool] = False
     environment: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def question(self) -> str:
+        """The same for a factor and the one that is tried in its place."""
+        return self.asks or self.key
 
     def parts(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
         """What can be left out one by one where the whole helps: detail -> how it is called."""

@@ -17,6 +17,7 @@ class MutedCallbacks(Factor):
     """Each of their methods is let through the first time; afterwards nothing new is kept."""
 
     key = "muted-callbacks"
+    asks = "callbacks"
     name = "your callbacks act once only"
     cleared = "not your callbacks"
     blamed = "a callback of yours"

@@ -14,7 +14,8 @@ class ShortContainers(Factor):
     blamed = "what containers of yours keep"
     codes = ("LW102",)
     # What a callback, or a pipeline, keeps in a container goes with it as well.
-    covers = ("callbacks", "muted-callbacks", "one-batch", "generator", "same-model")
+    covers = ("callbacks", "one-batch", "generator", "same-model")
+    after = covers
 
     def why_not(self, facts: Facts) -> str | None:
         """Some line has to be suspected."""
