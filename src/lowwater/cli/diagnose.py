@@ -10,6 +10,7 @@ import click
 
 from lowwater.checklist import Checklist, keep
 from lowwater.cli._output import print_diagnosis, write_json
+from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
 from lowwater.errors import UsageError
 from lowwater.experiments.cuts import Cuts
@@ -20,13 +21,17 @@ from lowwater.report.experiments_bar import experiments_bar
 from lowwater.rerun import Program, Reruns
 from lowwater.units import parse_duration
 
+INTERRUPTED = 130
 Place: TypeAlias = Callable[[], AbstractContextManager[str | None]]
 
 _WRITES = "The program is run several times, and seems to write files: each run writes them again."
 _IN_COPIES = "each run has a copy of this folder. --yes lets them run here."
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    cls=WithTrailingOptions,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as in python -m.")
 @click.option("--epochs", default=12, show_default=True, help="Most epochs of each fit.")
 @click.option("--steps", default=30, show_default=True, help="Most steps_per_epoch of each fit.")
@@ -73,9 +78,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     place = sandboxes() if sandbox else _here_or_sandbox(script, is_asked=not (yes or is_module))
     with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
         program = Program(script, [*arguments], is_module, recordings, place)
-        with experiments_bar(sys.stderr) as bar:
-            reruns = Reruns(program, budget_s, bar)
-            checked = Checklist(reruns, cuts, bar, runs_all=runs_all).run()
+        try:
+            with experiments_bar(sys.stderr) as bar:
+                reruns = Reruns(program, budget_s, bar)
+                checked = Checklist(reruns, cuts, bar, runs_all=runs_all).run()
+        except KeyboardInterrupt:
+            click.echo("Interrupted. The same command goes on with the runs that it has.", err=True)
+            sys.exit(INTERRUPTED)
         if record:
             keep(checked, record)
     try:
