@@ -64,6 +64,10 @@ class ExperimentsBar:
         took = format_duration(one.measured.elapsed_s)
         self._say(f"{one.name} ({took}): {growth(one.measured)}, {one.says}")
 
+    def refresh(self) -> None:
+        """Draw now, and not only several times a second."""
+        self._bar.refresh()
+
     def _advance(self) -> None:
         if not self._runs:
             return
