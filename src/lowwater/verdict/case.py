@@ -163,10 +163,15 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
 
 
 def _round_at(case: Case, elapsed_s: float) -> float:
-    """How many rounds of the unit had passed by then, in fractions."""
+    """How many rounds of the unit had passed by then, in fractions.
+
+    A call is counted when it begins, so that the end of the loop around it is one round later.
+    """
     times = np.array([sample.elapsed_s for sample in case.samples], dtype=np.float64)
     ordinals = np.array([sample.ordinal for sample in case.samples], dtype=np.float64)
-    inside = times[0] <= elapsed_s <= times[-1]
+    half = len(times) // 2
+    round_s = (times[-1] - times[half]) / max(ordinals[-1] - ordinals[half], 1.0)
+    inside = times[0] <= elapsed_s <= times[-1] + round_s
     return float(np.interp(elapsed_s, times, ordinals)) if inside else -1.0
 
 
