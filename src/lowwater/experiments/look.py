@@ -44,6 +44,7 @@ class Look:
         self._inputs: list[str] = []
         self._buffers: list[str] = []
         self._models: set[int] = set()
+        self._backend = ""
         self._told: Facts | None = None
 
     def apply(self, change: Change) -> None:
@@ -57,8 +58,9 @@ class Look:
             change.before(getattr(dataset_ops.DatasetV2, name), partial(self._saw_buffer, name))
 
     def _place(self, keras: ModuleType, change: Change) -> None:
+        # What is placed last runs first: the callbacks, which are told of, are seen last.
         change.rebind(keras.Model.fit, "callbacks", self._saw_callbacks)
-        change.rebind(keras.Model.fit, "x", self._saw_input)
+        change.rebind(keras.Model.fit, "x", partial(self._saw_input, keras))
         change.rebind(keras.Model.fit, "self", self._saw_model)
 
     def _saw_callbacks(self, callbacks: Any) -> Any:
@@ -81,7 +83,8 @@ class Look:
             self._buffers.append(name)
             self._tell()
 
-    def _saw_input(self, x: Any) -> Any:
+    def _saw_input(self, keras: ModuleType, x: Any) -> Any:
+        self._backend = backend_of(keras)
         kind = kind_of_input(x)
         if kind not in self._inputs:
             self._inputs.append(kind)
@@ -93,8 +96,6 @@ class Look:
         return model
 
     def _tell(self) -> None:
-        keras: Any = sys.modules.get("keras")
-        backend = keras.backend.backend() if self._inputs and keras is not None else "tensorflow"
         facts = Facts(
             fits=int(bool(self._inputs)),
             models=len(self._models),
@@ -102,12 +103,17 @@ class Look:
             spans=dict(self._spans),
             inputs=tuple(self._inputs),
             buffers=tuple(self._buffers),
-            backend=backend,
-            gpus=_gpus(),
+            backend=self._backend,
+            gpus=_gpus(self._backend),
         )
         if facts != self._told:
             self._told = facts
             self._learn(facts.to_environment())
+
+
+def backend_of(keras: Any) -> str:
+    """What a Keras computes with; the legacy one knows TensorFlow only."""
+    return "tensorflow" if keras.__name__ == "tf_keras" else str(keras.backend.backend())
 
 
 def flattened(callbacks: Any) -> list[Any]:
@@ -193,9 +199,17 @@ def _span(callback: Any, shown: Callable[[str], str]) -> str:
     return f"{shown(file)}:{first}-{first + len(lines) - 1}" if file else ""
 
 
-def _gpus() -> int:
-    tensorflow: Any = sys.modules.get("tensorflow")
+def _gpus(backend: str) -> int:
+    """As the framework counts them that computes; it is there, and has looked itself."""
+    framework: Any = sys.modules.get(backend or "tensorflow")
     try:
-        return len(tensorflow.config.list_physical_devices("GPU")) if tensorflow else 0
+        return _COUNT_GPUS[framework.__name__](framework) if framework else 0
     except Exception:  # noqa: BLE001 - it is only asked for a table
         return 0
+
+
+_COUNT_GPUS: dict[str, Callable[[Any], int]] = {
+    "tensorflow": lambda tf: len(tf.config.list_physical_devices("GPU")),
+    "jax": lambda jax: sum(device.platform == "gpu" for device in jax.devices()),
+    "torch": lambda torch: int(torch.cuda.device_count()),
+}

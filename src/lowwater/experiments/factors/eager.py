@@ -16,8 +16,8 @@ class Eager(Factor):
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207")
     rejects = ("LW202",)
-    # What the known leaks keep is kept for every trace.
-    covers = ("mended",)
+    # What the known leaks keep is kept for every trace, and every new model is traced.
+    covers = ("mended", "same-model")
 
     def why_not(self, facts: Facts) -> str | None:
         """Only TensorFlow traces like this."""

@@ -22,7 +22,7 @@ class SameModel(Factor):
     cleared = "not that models are made anew"
     blamed = "making a new model for every fit"
     codes = ("LW201", "LW103", "LW205", "LW207")
-    covers = ("mended", "eager")
+    covers = ("mended",)
 
     def why_not(self, facts: Facts) -> str | None:
         """Several models have to be fitted."""
