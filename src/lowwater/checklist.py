@@ -11,7 +11,7 @@ from lowwater.experiment import Conclusion, Experiment, Experiments, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
-from lowwater.model import Diagnosis, Kind
+from lowwater.model import Diagnosis, Finding, Kind
 from lowwater.recording.records import Experimented
 from lowwater.recording.writer import append_after_end
 from lowwater.rerun import Order, Ran, Reruns
@@ -143,7 +143,7 @@ class Checklist:
         factors = ordered(suitable(FACTORS, base), diagnosis)
         self._listener.expects(self._done[0], sum(one.why_not(facts) is None for one in factors))
         for factor in factors:
-            why_not = factor.why_not(facts) or self._why_not_now(base)
+            why_not = factor.why_not(facts) or self._why_not_now(factor, base, diagnosis.findings)
             if why_not is not None:
                 yield _left_out(factor, why_not)
                 continue
@@ -164,10 +164,13 @@ class Checklist:
         if has_failed(tried) and factor.instead is not None:
             yield self._tried(factor.instead, detail, base, facts)
 
-    def _why_not_now(self, base: Measured) -> str | None:
-        from lowwater.verdict.conclude import is_explained
+    def _why_not_now(
+        self, factor: Factor, base: Measured, findings: Sequence[Finding]
+    ) -> str | None:
+        from lowwater.verdict.conclude import is_explained, still_leaks
 
-        if not self._runs_all and is_explained(self._done):
+        is_open = still_leaks(self._done) and any(one.code in factor.codes for one in findings)
+        if not self._runs_all and is_explained(self._done) and not is_open:
             return "not needed"
         return self._why_no_time(base)
 

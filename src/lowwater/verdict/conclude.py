@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from lowwater.experiment import Conclusion, Effect, Experiment, State
+from lowwater.experiment import Conclusion, Effect, Experiment, Measured, State
 from lowwater.model import Finding
+from lowwater.units import format_growth
 
 # Less than this of the growth is not worth a sentence.
 _LEAST_SHARE = 0.1
@@ -38,6 +39,12 @@ def is_explained(experiments: Sequence[Experiment]) -> bool:
     return sum(_own_share(one, whole) for one in whole) >= _ENOUGH
 
 
+def still_leaks(experiments: Sequence[Experiment]) -> bool:
+    """Whether each change that helps leaves a leak, be it a small one."""
+    helpful = [one for one in experiments if helps(one)]
+    return all(one.measured is not None and one.measured.leaks for one in helpful)
+
+
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
@@ -48,7 +55,8 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
     told = sorted((one for one in shares if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
-    return Conclusion((*sentences, *_about_sum(sum(shares[one] for one in told))), states)
+    sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
+    return Conclusion(tuple(sentences), states)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
@@ -64,6 +72,16 @@ def _about_sum(share: float) -> list[str]:
     return (
         [f"The other {round(100 * rest)} % stay with every change."] if rest > _LEAST_REST else []
     )
+
+
+def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
+    """A leak that is small beside the first is one all the same."""
+    least = min(helpful, key=lambda one: (one.measured or Measured()).growth_bytes or 0)
+    left = least.measured
+    if left is None or not left.leaks or not left.growth_bytes or _share(least) < _ENOUGH:
+        return []
+    growth = format_growth(left.growth_bytes)
+    return [f"A smaller leak is left then: {growth} per {left.unit}."]
 
 
 def _sentence(one: Experiment, share: float) -> str:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from lowwater.experiment import Difference, Effect, Experiment, Measured, State
-from lowwater.model import Finding
-from lowwater.verdict.conclude import conclude, is_explained
+from lowwater.model import Finding, Kind
+from lowwater.verdict.conclude import conclude, is_explained, still_leaks
 
 
 def tried(key, effect, share=0.0, *, blamed="", detail="", codes=()):  # noqa: PLR0913
@@ -171,3 +171,15 @@ def test_container_of_a_callback_is_not_told_a_second_time_but_another_one_is():
         "Line train.py",
     ]
     assert conclude([callbacks, *both], []).sentences[1].startswith("Line train.py:30")
+
+
+def test_small_leak_that_a_change_leaves_is_told():
+    left = Measured(Kind.LEAK, "epoch", None, 12, 586 << 10, (500 << 10, 600 << 10))
+    eager = replace(tried("eager", Effect.LESS, 0.95, blamed="the tracing"), measured=left)
+
+    assert conclude([eager], []).sentences == (
+        "The tracing causes it: 95 % of the growth goes with it.",
+        "A smaller leak is left then: +586.0 KiB per epoch.",
+    )
+    assert still_leaks([eager])
+    assert not still_leaks([eager, CALLBACKS])
