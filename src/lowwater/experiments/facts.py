@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from lowwater.model import Finding
 
 _KEY = "experiment.facts"
+_LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
@@ -31,6 +32,10 @@ class Facts:
     inputs: tuple[str, ...] = ()
     # The methods of `tf.data` that keep elements, as far as the program calls them.
     buffers: tuple[str, ...] = ()
+    # Where `tf.data` calls Python code of the program, by the name of what takes it.
+    generators: tuple[str, ...] = ()
+    # Whether a loop of the program goes over a data set of TensorFlow itself.
+    iterates_datasets: bool = False
     backend: str = ""
     gpus: int = 0
     has_tensorflow: bool = True
@@ -45,7 +50,7 @@ class Facts:
     def of(cls, environment: Mapping[str, str], findings: Iterable[Finding] = ()) -> "Facts":
         """What a recording says, and what was found in it; nothing where it says nothing."""
         known = json.loads(environment.get(_KEY, "{}"))
-        lists = {name: tuple(known.get(name, ())) for name in ("inputs", "buffers")}
+        lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
         has_tensorflow = "tensorflow" in environment
         kept = (one for one in findings if one.code in _KEPT_BY_THE_PROGRAM)

@@ -10,6 +10,11 @@ from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
+from lowwater.experiments.callers import (
+    OF_LIBRARIES,
+    is_function_of_the_program,
+    is_of_the_program,
+)
 from lowwater.experiments.change import Change
 from lowwater.experiments.facts import Facts
 
@@ -19,7 +24,12 @@ _LIBRARIES = ("keras", "tf_keras")
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
 # The methods of `tf.data` that keep elements; `prefetch` keeps a handful.
 BUFFERS = ("cache", "shuffle")
-OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
+# Where `tf.data` is given Python code: the argument, and how TensorFlow's function is found.
+PYTHON_IN_PIPELINES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "from_generator": ("generator", lambda tensorflow: tensorflow.data.Dataset.from_generator),
+    "py_function": ("func", lambda tensorflow: tensorflow.py_function),
+    "numpy_function": ("func", lambda tensorflow: tensorflow.numpy_function),
+}
 # A class of Keras that runs functions of the program.
 _CARRIERS = frozenset({"LambdaCallback"})
 
@@ -43,6 +53,8 @@ class Look:
         self._spans: dict[str, str] = {}
         self._inputs: list[str] = []
         self._buffers: list[str] = []
+        self._generators: list[str] = []
+        self._iterates_datasets = False
         self._models: set[int] = set()
         self._backend = ""
         self._told: Facts | None = None
@@ -52,10 +64,18 @@ class Look:
         for library in _LIBRARIES:
             change.when_imported(library, lambda module: self._place(module, change))
         change.when_imported(_PIPELINES, lambda module: self._place_buffers(module, change))
+        change.when_imported("tensorflow", lambda module: self._place_generators(module, change))
 
     def _place_buffers(self, dataset_ops: ModuleType, change: Change) -> None:
         for name in BUFFERS:
-            change.before(getattr(dataset_ops.DatasetV2, name), partial(self._saw_buffer, name))
+            change.before(
+                getattr(dataset_ops.DatasetV2, name), partial(self._saw, self._buffers, name)
+            )
+        change.before(dataset_ops.DatasetV2.__iter__, self._saw_loop)
+
+    def _place_generators(self, tensorflow: ModuleType, change: Change) -> None:
+        for name, (argument, find) in PYTHON_IN_PIPELINES.items():
+            change.rebind(find(tensorflow), argument, partial(self._saw_generator, name))
 
     def _place(self, keras: ModuleType, change: Change) -> None:
         # What is placed last runs first: the callbacks, which are told of, are seen last.
@@ -78,9 +98,20 @@ class Look:
         # One that carries functions has the line in its name.
         self._callbacks[name] = "" if is_carrier(callback) else span.partition("-")[0]
 
-    def _saw_buffer(self, name: str) -> None:
-        if name not in self._buffers:
-            self._buffers.append(name)
+    def _saw(self, known: list[str], name: str) -> None:
+        if name not in known:
+            known.append(name)
+            self._tell()
+
+    def _saw_generator(self, name: str, function: Any) -> Any:
+        if is_function_of_the_program(function):
+            self._saw(self._generators, name)
+        return function
+
+    def _saw_loop(self) -> None:
+        # The one that calls the method which calls this.
+        if not self._iterates_datasets and is_of_the_program(sys._getframe(2)):  # noqa: SLF001
+            self._iterates_datasets = True
             self._tell()
 
     def _saw_input(self, keras: ModuleType, x: Any) -> Any:
@@ -103,6 +134,8 @@ class Look:
             spans=dict(self._spans),
             inputs=tuple(self._inputs),
             buffers=tuple(self._buffers),
+            generators=tuple(self._generators),
+            iterates_datasets=self._iterates_datasets,
             backend=self._backend,
             gpus=_gpus(self._backend),
         )
@@ -182,6 +215,8 @@ def kind_of_input(x: Any) -> str:
         return "PyDataset"
     if "DatasetV2" in names:
         return "tf.data"
+    if "DataLoader" in names and hasattr(x, "batch_sampler"):
+        return "DataLoader"
     if inspect.isgenerator(x) or hasattr(kind, "__next__"):
         return "generator"
     return "arrays"

@@ -3,10 +3,10 @@
 import functools
 import sys
 from collections.abc import Callable, Hashable
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
-from lowwater.experiments.look import OF_LIBRARIES
+from lowwater.experiments.callers import is_of_a_library
 
 # ruff: noqa: ANN401 - data sets of the program
 
@@ -30,7 +30,7 @@ def _once(
     @functools.wraps(make)
     def first(*arguments: Any, **named: Any) -> Any:
         caller = sys._getframe(1)  # noqa: SLF001 - `inspect` takes milliseconds
-        if _is_of_a_library(caller):
+        if is_of_a_library(caller):
             return make(*arguments, **named)
         # One line may map one function after the other: each is a step of its own.
         function = arguments[function_at] if len(arguments) > function_at else None
@@ -41,7 +41,3 @@ def _once(
         return made[key]
 
     return first
-
-
-def _is_of_a_library(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in OF_LIBRARIES

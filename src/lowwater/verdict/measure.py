@@ -22,6 +22,9 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
     kind = verdict.kind if base is None else base.kind
     if kind is Kind.FRAGMENTED:
         growth, interval = _resident_growth(diagnosis, verdict)
+    elif base is not None and verdict.kind is Kind.WARM_UP:
+        # The slope of the whole is that of the jump; since then it is level.
+        growth, interval = 0, None
     return Measured(
         verdict.kind,
         verdict.unit.name if verdict.unit else "",

@@ -33,6 +33,14 @@ def test_growth_is_that_of_the_verdict():
     assert found.grows
 
 
+def test_changed_run_that_is_level_after_a_jump_does_not_grow():
+    base = measured_in(a_run(LEAK), None)
+    jumped = Verdict(Kind.WARM_UP, "level since epoch 4", EPOCH, 12, 3900, (3000, 4200))
+
+    assert measured_in(a_run(jumped), base).growth_bytes == 0
+    assert measured_in(a_run(jumped), None).growth_bytes == 3900
+
+
 def test_holes_are_measured_by_what_is_resident_after_warm_up():
     resident = [0, 900, 1000, 1000, 1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800]
 

@@ -8,6 +8,7 @@ from lowwater.experiments.factors.eager import Eager
 from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
+from lowwater.experiments.factors.one_item import OneItem
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
 from lowwater.experiments.factors.short_containers import ShortContainers
@@ -16,6 +17,7 @@ FACTORS: tuple[Factor, ...] = (
     WithoutCallbacks(),
     # What is more special comes before what would take its share away as well.
     NoBuffers(),
+    OneItem(),
     OneBatch(),
     Mended(),
     SameModel(),

@@ -1,17 +1,19 @@
 """One repeated batch in the place of the input pipeline."""
 
-import itertools
-from collections.abc import Iterator
+import sys
+from functools import partial
 from types import ModuleType
 from typing import Any
 
+from lowwater.experiments.callers import is_of_the_program
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import kind_of_input
+from lowwater.experiments.look import backend_of
 from lowwater.experiments.one_pipeline import reuse_pipelines
+from lowwater.experiments.repeated import Repeated
 
-_PIPELINES = frozenset({"tf.data", "PyDataset", "generator"})
+_PIPELINES = frozenset({"tf.data", "PyDataset", "generator", "DataLoader"})
 
 
 class OneBatch(Factor):
@@ -23,55 +25,47 @@ class OneBatch(Factor):
     blamed = "the input pipeline"
     codes = ("LW301", "LW302", "LW303", "LW304")
     rejects = ("LW303",)
-    covers = ("buffers",)
+    covers = ("buffers", "generator")
 
     def why_not(self, facts: Facts) -> str | None:
         """Arrays are no pipeline."""
-        if not facts.fits:
-            return "the program does not call fit"
-        if facts.backend != "tensorflow":
-            return f"only for the TensorFlow backend (here: {facts.backend})"
-        return None if _PIPELINES & {*facts.inputs} else "fit is given arrays"
+        if facts.iterates_datasets or _PIPELINES & {*facts.inputs}:
+            return None
+        return "fit is given arrays" if facts.fits else "the program does not call fit"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
         """Where `fit` takes its data from; a line that makes pipelines makes one."""
         change.when_imported("tensorflow", reuse_pipelines)
+        repeated = Repeated()
+        change.when_imported("tensorflow", partial(_place_in_loops, repeated, change))
 
         def place(keras: ModuleType) -> None:
-            change.rebind(keras.Model.fit, "x", repeated)
-            change.rebind(keras.Model.fit, "validation_data", repeated)
+            for argument, steps in (
+                ("x", "steps_per_epoch"),
+                ("validation_data", "validation_steps"),
+            ):
+                given = partial(repeated.given, backend_of(keras), argument)
+                change.rebind(keras.Model.fit, argument, given, steps)
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)
 
 
-def repeated(x: Any) -> Any:  # noqa: ANN401
-    """The first batch of a pipeline as one that is as long; anything else as it is."""
-    import tensorflow as tf
+def _place_in_loops(repeated: Repeated, change: Change, tensorflow: ModuleType) -> None:
+    """For the loops of the program over a data set; the libraries iterate as ever."""
+    kind = tensorflow.data.Dataset
+    iterate = kind.__iter__
 
-    if isinstance(x, tf.data.Dataset):
-        steps = int(x.cardinality())
-        first = next(iter(x), None)
-        count = _count(x) if steps == tf.data.UNKNOWN_CARDINALITY else steps
-        if first is None or count == 0:
-            return x
-        return tf.data.Dataset.from_tensors(first).repeat(None if count < 0 else count)
-    kind = kind_of_input(x)
-    if kind == "PyDataset":
-        count = getattr(x, "num_batches", None) or len(x)
-        return tf.data.Dataset.from_tensors(x[0]).repeat(count)
-    # Keras takes nothing else that is called by `next`, and a program that does cannot fit it.
-    return _again_and_again(x) if kind == "generator" else x
+    def again(dataset: Any) -> Any:  # noqa: ANN401
+        caller = sys._getframe(1)  # noqa: SLF001 - `inspect` takes milliseconds
+        # In a graph there are no batches yet.
+        if not is_of_the_program(caller) or not tensorflow.executing_eagerly():
+            return iterate(dataset)
+        try:
+            place = (caller.f_code.co_filename, caller.f_lineno)
+            return repeated.iterated(dataset, iterate, place)
+        except Exception as error:  # noqa: BLE001 - the program has to run
+            change.failed(f"{type(error).__name__}: {error}")
+            return iterate(dataset)
 
-
-def _again_and_again(generator: Iterator[Any]) -> Iterator[Any]:
-    first = next(generator)
-    while True:
-        yield first
-
-
-def _count(dataset: Any) -> int:  # noqa: ANN401
-    """How long a data set is that does not say; one that seems endless counts as such."""
-    most = 10_000
-    count = sum(1 for _ in itertools.islice(dataset, most))
-    return -1 if count == most else count
+    kind.__iter__ = again

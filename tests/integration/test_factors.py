@@ -1,0 +1,143 @@
+"""What single factors do to a real framework, seen from inside of a program."""
+
+import json
+
+import pytest
+
+# Stands before each program: one factor, made as the agent makes it.
+MADE = """
+    import json, sys
+    from lowwater.experiments.change import Change
+    from lowwater.experiments.factors import find_factor
+
+    notes = []
+    find_factor("{key}").apply(Change(notes.append), "")
+"""
+
+
+@pytest.fixture
+def told(programs):
+    """Runs a program with a factor, and gives what it prints as JSON at its end."""
+
+    def tell(key, program, **env):
+        text = MADE.format(key=key) + program + "\n    assert not notes, notes\n"
+        done = programs.plain(programs.write("train.py", text).name, env={**programs.env, **env})
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return tell
+
+
+@pytest.mark.tensorflow
+def test_one_batch_for_loops_over_a_data_set_and_none_for_a_library(told):
+    seen = told(
+        "one-batch",
+        """
+    import tensorflow as tf
+
+    taken = []
+
+    def numbers():
+        for number in range(5):
+            taken.append(number)
+            yield number
+
+    spec = tf.TensorSpec((), tf.int32)
+    unknown = tf.data.Dataset.from_generator(numbers, output_signature=spec).shuffle(5, seed=1)
+    known = tf.data.Dataset.range(3)
+    passes = []
+    for epoch in range(4):
+        passes.append([int(number) for number in unknown])
+    counts = [len(one) for one in passes], len({*passes[2], *passes[3]}), len(taken)
+    plain = [[int(number) for number in known], [*map(int, known.as_numpy_iterator())]]
+    endless = [int(number) for number, _ in zip(known.repeat(), range(4))]
+    print(json.dumps([counts, plain, endless]))
+    """,
+    )
+
+    counts, plain, endless = seen
+    # The first pass counts; then one item is taken, for which the shuffle takes all.
+    assert counts == [[5, 5, 5, 5], 1, 5 + 5]
+    assert plain == [[0, 0, 0], [0, 1, 2]]
+    assert endless == [0, 0, 0, 0]
+
+
+@pytest.mark.tensorflow
+def test_one_batch_for_fit_is_as_long_and_takes_the_data_once(told):
+    [steps, taken, kinds] = told(
+        "one-batch",
+        """
+    import numpy as np, keras, tensorflow as tf
+
+    taken = []
+
+    def batches():
+        for number in range(5):
+            taken.append(number)
+            yield np.full((4, 2), number, "float32"), np.zeros((4, 1), "float32")
+
+    class Rows(keras.utils.PyDataset):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return [np.full((4, 2), index, "float32")], np.zeros((4, 1), "float32")
+
+    spec = tf.TensorSpec((4, 2)), tf.TensorSpec((4, 1))
+    dataset = tf.data.Dataset.from_generator(batches, output_signature=spec)
+
+    class Sees(keras.layers.Layer):
+        def call(self, x):
+            tf.py_function(lambda x: seen.append(float(x[0, 0])), [x], [])
+            return x
+
+    model = keras.Sequential([keras.Input((2,)), Sees(), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    steps, kinds = [], []
+    for data in (dataset, dataset, Rows()):
+        for _ in range(2):
+            seen = []
+            model.fit(data, verbose=0)
+            steps.append(len(seen))
+            kinds.append(len({*seen}))
+    print(json.dumps([steps, len(taken), kinds]))
+    """,
+    )
+
+    assert steps == [5, 5, 5, 5, 3, 3]
+    # All fits of one line have one batch.
+    assert taken == 5
+    assert kinds == [1] * 6
+
+
+@pytest.mark.tensorflow
+def test_one_item_leaves_the_rest_of_the_pipeline_as_it_is(told):
+    seen = told(
+        "generator",
+        """
+    import tensorflow as tf
+
+    taken = []
+
+    def numbers():
+        for number in range(4):
+            taken.append(number)
+            yield number
+
+    def doubled(number):
+        taken.append("doubled")
+        return 2 * number
+
+    dataset = tf.data.Dataset.from_generator(
+        numbers, output_signature=tf.TensorSpec((), tf.int32)
+    )
+    dataset = dataset.map(lambda n: n + 1).map(lambda n: tf.py_function(doubled, [n], tf.int32))
+    passes = [[int(number) for number in dataset] for _ in range(3)]
+    print(json.dumps([passes, taken]))
+    """,
+    )
+
+    [passes, taken] = seen
+    # The first result of the function stands for all of one shape.
+    assert passes == [[2, 2, 2, 2]] * 3
+    assert sorted(map(str, taken)) == ["0", "0", "0", "1", "2", "3", "doubled"]
