@@ -426,8 +426,9 @@ def test_program_that_writes_runs_in_copies_where_nobody_can_be_asked(programs):
     assert "each run has a copy of this folder" in in_a_copy.stderr
     assert not (programs.folder / "written.txt").exists()
 
-    programs.lowwater("diagnose", "--fresh", "--yes", script, env=env)
+    here = programs.lowwater("diagnose", "--fresh", "--yes", script, env=env)
 
+    assert here.stderr.startswith("warning: The program is run several times")
     assert (programs.folder / "written.txt").exists()
 
 

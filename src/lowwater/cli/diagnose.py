@@ -75,7 +75,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
     )
-    place = sandboxes() if sandbox else _here_or_sandbox(script, is_asked=not (yes or is_module))
+    writes = not (sandbox or is_module) and writes_files(Path(script))
+    place = sandboxes() if sandbox else _place_for(writes=writes, is_agreed=yes)
     with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
         program = Program(script, [*arguments], is_module, recordings, place)
         try:
@@ -106,16 +107,15 @@ def _show_end(lines: Sequence[str]) -> None:
         click.echo(f"  {line}".rstrip(), err=True)
 
 
-def _here_or_sandbox(script: str, *, is_asked: bool) -> Place:
+def _place_for(*, writes: bool, is_agreed: bool) -> Place:
     """Before the first run: what the program writes, it will write many times."""
-    if not is_asked or not writes_files(Path(script)):
-        return lambda: nullcontext(None)
-    if not sys.stdin.isatty():
+    if writes and not is_agreed and not sys.stdin.isatty():
         place = sandboxes()
         click.echo(f"note: {_WRITES} As nobody can be asked, {_IN_COPIES}", err=True)
         return place
-    click.echo(f"warning: {_WRITES} With --sandbox {_IN_COPIES}", err=True)
-    if not click.confirm("Go on here?", err=True):
+    if writes:
+        click.echo(f"warning: {_WRITES} With --sandbox {_IN_COPIES}", err=True)
+    if writes and not is_agreed and not click.confirm("Go on here?", err=True):
         msg = "nothing was run"
         raise UsageError(msg, advice="lowwater diagnose --sandbox …")
     return lambda: nullcontext(None)

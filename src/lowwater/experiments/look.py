@@ -173,7 +173,7 @@ def is_carrier(callback: Any) -> bool:
 
 def name_of(callback: Any) -> str:
     """That of its class; with the line of its functions where it carries some."""
-    name = type(callback).__qualname__
+    name = type(callback).__qualname__.rpartition("<locals>.")[-1]
     code = next(iter(_codes_in(callback)), None) if is_carrier(callback) else None
     if code is None:
         return name
