@@ -56,7 +56,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
-    "__init__", "agent", "assignment", "census", "environment", "experiment", "gauges", "inquest",
+    "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
     "escalation", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import msgspec
+
 from lowwater.errors import UserError
 from lowwater.experiment import Conclusion, Experiment, Experiments, Measured
 from lowwater.experiments.cuts import Cuts
@@ -72,7 +74,7 @@ def keep(checked: Checked, path: str) -> None:
         msg = f"cannot write {path}"
         raise UserError(msg, received=error.strerror or str(error)) from error
     experiments = checked.diagnosis.experiments or Experiments()
-    problem = append_after_end(path, [Experimented(experiments)])
+    problem = append_after_end(path, [Experimented(msgspec.to_builtins(experiments))])
     if problem is not None:
         raise UserError(problem, received=path)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -164,7 +164,7 @@ class Fold:
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
                 self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
             case records.Experimented(experiments):
-                self.experiments = experiments
+                self.experiments = _experiments(experiments)
 
     def _sample(self, record: records.Sampled) -> Sample:
         gauges = {
@@ -193,6 +193,18 @@ class Fold:
             ending=self.ending,
             experiments=self.experiments,
         )
+
+
+def _experiments(plain: dict[str, Any]) -> "Experiments":
+    from lowwater.experiment import Experiments
+
+    try:
+        return msgspec.convert(plain, Experiments)
+    except msgspec.MsgspecError as error:
+        msg = "the recording holds experiments that this release does not know"
+        raise UnreadableInput(
+            msg, received=str(error), advice="pip install --upgrade lowwater"
+        ) from error
 
 
 def _census(counted: records.Counted) -> Census:

@@ -1,10 +1,9 @@
 """The records of a recording, as msgspec structs; version 2 of the format."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
-from lowwater.experiment import Experiments
 from lowwater.model import Holder, Mending, NativeSite, Tally
 
 
@@ -155,9 +154,12 @@ class Ended(_Record, tag="ended"):
 
 
 class Experimented(_Record, tag="experiments"):
-    """What `lowwater diagnose` has found in runs with changes; this recording is the first run."""
+    """What `lowwater diagnose` has found in runs with changes; this recording is the first run.
 
-    experiments: Experiments
+    As plain data: no program that is watched has to load the words for it.
+    """
+
+    experiments: dict[str, Any]
 
 
 Record: TypeAlias = (

@@ -15,7 +15,7 @@ class ShortContainers(Factor):
     codes = ("LW102",)
     # What a callback, or a pipeline, keeps in a container goes with it as well.
     covers = ("callbacks", "one-batch", "generator", "same-model")
-    after = covers
+    after = ("buffers", *covers)
 
     def why_not(self, facts: Facts) -> str | None:
         """Some line has to be suspected."""
