@@ -182,7 +182,7 @@ def start(assignment: Assignment) -> Agent:
 
 
 def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
-    """Shorten the program and change one thing in it."""
+    """Shorten the program and change what is wanted in it."""
     from lowwater.experiments.change import Change
     from lowwater.experiments.cuts import Cuts
     from lowwater.experiments.factors import find_factor
@@ -190,10 +190,9 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
 
     observer = agent.observer
     change = Change(observer.note)
-    # What is placed last runs first: the factor is given what was cut, and looked at, before.
-    factor = find_factor(wanted["factor"])
-    if factor is not None:
-        factor.apply(change, wanted["detail"])
+    # What is placed last runs first: a factor is given what was cut, and looked at, before.
+    for key, detail in wanted["changes"]:
+        find_factor(key).apply(change, detail)
     agent.kept_short = change.kept_short
     Look(observer.learn, agent.shown).apply(change)
     known: set[str] = set()

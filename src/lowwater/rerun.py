@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final, Self, TypeAlias
 
 from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
@@ -30,6 +30,8 @@ _STOPPED: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _LONGEST_NAME = 60
 _LAST_LINES = 20
 _NO_TIME = "as there was no time left (--budget)"
+# The key of a factor, and what it is told.
+ChangeWanted: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +52,18 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One run that is wanted: the factor, which part of it, and how much of the program."""
+    """One run that is wanted: how much of the program, and with which changes."""
 
     cuts: Cuts
-    key: str = ""
-    detail: str = ""
+    changes: tuple[ChangeWanted, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:
         """The same for the same order."""
-        name = re.sub(r"\W+", "-", f"{self.key or 'base'} {self.detail}".strip())
-        exact = repr((self.key, self.detail, astuple(self.cuts)))
+        told = " ".join(part for change in self.changes for part in change)
+        name = re.sub(r"\W+", "-", told.strip() or "base")
+        exact = repr((self.changes, astuple(self.cuts)))
         digest = hashlib.sha256(exact.encode(errors="surrogateescape")).hexdigest()
         return f"{name[:_LONGEST_NAME]}-{digest[:8]}"
 
@@ -134,7 +136,7 @@ class Reruns:
         self, order: Order, recording: str, folder: str | None, written: BinaryIO
     ) -> "subprocess.Popen[bytes]":
         """What it writes is not shown: it would come many times."""
-        experiment = {"factor": order.key, "detail": order.detail, "cuts": asdict(order.cuts)}
+        experiment = {"changes": order.changes, "cuts": asdict(order.cuts)}
         program = self._program
         assignment = Assignment(
             program.target, program.arguments, program.is_module, recording, experiment=experiment

@@ -161,7 +161,7 @@ def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagno
 
     assert found.effect("library leaks mended") in {"stops", "less"}
     assert found.states.get("LW205") == "confirmed"
-    assert found.sentences[0].startswith("A leak of the libraries that mend() repairs causes it")
+    assert found.sentences[0].startswith(LIBRARY)
     assert not any(sentence.startswith("They act") for sentence in found.sentences)
 
 
@@ -280,18 +280,18 @@ def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(p
 
 
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
-PIPELINE = "The input pipeline causes it"
-TRACING = "The tracing of functions causes it"
-LIBRARY = "A leak of the libraries that mend() repairs causes it"
+PIPELINE = "The input pipeline causes"
+TRACING = "The tracing of functions causes"
+LIBRARY = "A leak of the libraries that mend() repairs causes"
 NAMED = {
     "callback_leaks": ["The callback BadCallback"],
     "validation_recorder_leaks": ["The callback ValidationRecorder"],
     "generator_keeps_batches_leaks": [PIPELINE],
     "sequence_per_fit_leaks": [PIPELINE],
     "generator_pipeline_per_epoch_leaks": [PIPELINE],
-    "histories_by_fold_leaks": ["Making a new model for every fit causes it"],
-    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes it", "The other"],
-    "cache_behind_repeat_leaks": ["`cache()` causes it"],
+    "histories_by_fold_leaks": ["Making a new model for every fit causes"],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes", "The other"],
+    "cache_behind_repeat_leaks": ["`cache()` causes"],
     "retrace_epsilon_leaks": [TRACING],
     "function_per_task_leaks": [TRACING],
     "kfold_fresh_models_leaks": [LIBRARY],

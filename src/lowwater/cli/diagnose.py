@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import click
 
-from lowwater.checklist import Checklist, keep
+from lowwater.checklist import Checklist
 from lowwater.cli._output import print_diagnosis, write_json
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
@@ -17,6 +17,7 @@ from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.kept_runs import kept_runs
 from lowwater.experiments.sandbox import sandboxes
 from lowwater.experiments.written_files import writes_files
+from lowwater.lab import Lab
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.rerun import Program, Reruns
 from lowwater.units import parse_duration
@@ -81,13 +82,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
         program = Program(script, [*arguments], is_module, recordings, place)
         try:
             with experiments_bar(sys.stderr) as bar:
-                reruns = Reruns(program, budget_s, bar)
-                checked = Checklist(reruns, cuts, bar, runs_all=runs_all).run()
+                lab = Lab(Reruns(program, budget_s, bar), cuts, bar)
+                checked = Checklist(lab, bar, runs_all=runs_all).run()
         except KeyboardInterrupt:
             click.echo("Interrupted. The same command goes on with the runs that it has.", err=True)
             sys.exit(INTERRUPTED)
         if record:
-            keep(checked, record)
+            checked.keep(record)
     try:
         if json_file:
             write_json(checked.diagnosis, json_file)

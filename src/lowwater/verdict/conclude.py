@@ -23,9 +23,11 @@ _NOTHING = "No change stops the growth: its cause is none of those that were tri
 
 
 def helps(one: Experiment) -> bool:
-    """Whether a real part of the growth goes with the change."""
+    """Whether a real part of the growth goes with the change, or all that was left of it."""
     found = one.difference
-    return found is not None and found.effect in _HELPS and found.share >= _LEAST_SHARE
+    if found is None or found.effect not in _HELPS:
+        return False
+    return found.share >= _LEAST_SHARE or found.effect is Effect.STOPS
 
 
 def has_failed(one: Experiment) -> bool:
@@ -53,10 +55,16 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     if not helpful:
         return Conclusion((_NOTHING,) if tried else (), states)
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
-    told = sorted((one for one in shares if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
+    told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
     sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _is_told(one: Experiment, share: float) -> bool:
+    """Not what is within the noise; a small rest that stops is beyond it."""
+    is_rest = one.difference is not None and one.difference.effect is Effect.STOPS
+    return share >= _LEAST_SHARE or (is_rest and 0 < share_of(one) < _LEAST_SHARE)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
@@ -78,7 +86,7 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     """A leak that is small beside the first is one all the same."""
     least = min(helpful, key=lambda one: (one.measured or Measured()).growth_bytes or 0)
     left = least.measured
-    if left is None or not left.leaks or not left.growth_bytes or _share(least) < _ENOUGH:
+    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < _ENOUGH:
         return []
     growth = format_growth(left.growth_bytes)
     return [f"A smaller leak is left then: {growth} per {left.unit}."]
@@ -86,7 +94,8 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
 
 def _sentence(one: Experiment, share: float) -> str:
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    return f"{what} causes it: {round(100 * share)} % of the growth goes with it."
+    part = "it" if share >= _ENOUGH else "a part of it"
+    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
 
 
 def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
@@ -95,12 +104,13 @@ def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
         # A part that is larger than the rest of the whole is what was taken away before.
         whole = next((all_ for all_ in helpful if all_.key == one.key and not all_.detail), None)
         rest = 1.0 if whole is None else _own_share(whole, helpful)
-        return _share(one) if _share(one) <= rest + _LEAST_SHARE else 0.0
-    covered = [_share(other) for other in helpful if other.key in one.covers and not other.detail]
-    return max(0.0, _share(one) - max(covered, default=0.0))
+        return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
+    covered = [other for other in helpful if other.key in one.covers and not other.detail]
+    return max(0.0, share_of(one) - sum(_own_share(other, helpful) for other in covered))
 
 
-def _share(one: Experiment) -> float:
+def share_of(one: Experiment) -> float:
+    """Which part of the growth goes with a change."""
     return one.difference.share if one.difference is not None else 0.0
 
 
@@ -113,7 +123,7 @@ def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
         return State.REJECTED
     # What holds all of the growth was filled by what all of the growth goes with.
     holds_all = (finding.share or 0.0) >= _NEARLY_ALL
-    is_gone = any(_share(one) >= _ENOUGH for one in tried if helps(one))
+    is_gone = any(share_of(one) >= _ENOUGH for one in tried if helps(one))
     return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
 
 

@@ -41,8 +41,8 @@ def test_two_causes_are_both_named_the_larger_first():
 
     first, second = conclude([models, callback], []).sentences
 
-    assert first.startswith("The callback Saver causes it: 70 %")
-    assert second.startswith("Making a new model for every fit causes it: 30 %")
+    assert first.startswith("The callback Saver causes a part of it: 70 %")
+    assert second.startswith("Making a new model for every fit causes a part of it: 30 %")
 
 
 def test_one_callback_is_told_in_the_place_of_all():
@@ -103,7 +103,7 @@ def test_what_a_more_special_change_explains_is_not_told_twice():
 
     sentence, rest = conclude([mended, eager], []).sentences
 
-    assert sentence.startswith("A known leak causes it: 59 %")
+    assert sentence.startswith("A known leak causes a part of it: 59 %")
     assert rest == "The other 41 % stay with every change."
     assert not is_explained([mended, eager])
 
@@ -114,8 +114,8 @@ def test_rest_that_only_the_wider_change_explains_is_told_with_its_own_share():
 
     first, second = conclude([mended, models], []).sentences
 
-    assert first.startswith("A known leak causes it: 60 %")
-    assert second.startswith("New models causes it: 40 %")
+    assert first.startswith("A known leak causes a part of it: 60 %")
+    assert second.startswith("New models causes a part of it: 40 %")
     assert is_explained([mended, models])
 
 
@@ -167,7 +167,7 @@ def test_container_of_a_callback_is_not_told_a_second_time_but_another_one_is():
     both = [container(1.0), container(0.6, "train.py:14"), container(0.4, "train.py:30")]
 
     assert [one.split(":")[0] for one in conclude([callbacks, *both], []).sentences] == [
-        "The callback Saver causes it",
+        "The callback Saver causes a part of it",
         "Line train.py",
     ]
     assert conclude([callbacks, *both], []).sentences[1].startswith("Line train.py:30")
@@ -183,3 +183,18 @@ def test_small_leak_that_a_change_leaves_is_told():
     )
     assert still_leaks([eager])
     assert not still_leaks([eager, CALLBACKS])
+
+
+def test_small_rest_that_stops_on_top_of_another_change_is_told_with_its_share():
+    left = Measured(Kind.LEAK, "epoch", None, 12, 586 << 10, (500 << 10, 600 << 10))
+    eager = replace(tried("eager", Effect.LESS, 0.95, blamed="the tracing"), measured=left)
+    on_top = tried("callbacks", Effect.STOPS, 0.05, blamed="the callback Saver", codes=("LW101",))
+
+    conclusion = conclude([eager, on_top], [FINDING])
+
+    assert conclusion.sentences == (
+        "The tracing causes it: 95 % of the growth goes with it.",
+        "The callback Saver causes a part of it: 5 % of the growth goes with it.",
+    )
+    assert conclusion.states == ((FINDING, State.CONFIRMED),)
+    assert not still_leaks([eager, on_top])

@@ -30,10 +30,10 @@ FACTORS: tuple[Factor, ...] = (
 )
 
 
-def find_factor(key: str) -> Factor | None:
+def find_factor(key: str) -> Factor:
     """By its key, those that are tried in the place of another included."""
     every = (one for factor in FACTORS for one in (factor, factor.instead) if one is not None)
-    return next((one for one in every if one.key == key), None)
+    return next(one for one in every if one.key == key)
 
 
 __all__ = ["FACTORS", "Factor", "find_factor"]
