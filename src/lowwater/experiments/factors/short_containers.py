@@ -12,7 +12,7 @@ class ShortContainers(Factor):
     name = "your containers kept short"
     cleared = "not what they keep"
     blamed = "what containers of yours keep"
-    codes = ("LW102",)
+    codes = ("LW102", "LW104", "LW105", "LW107", "LW201", "LW208")
     # What a callback, or a pipeline, keeps in a container goes with it as well.
     covers = ("callbacks", "one-batch", "generator", "same-model")
     after = ("buffers", *covers)
