@@ -90,7 +90,8 @@ def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str
         )
     runs = sum(one.measured is not None for one in experiments.rows)
     took = format_duration(experiments.elapsed_s)
-    told.append([f"{', '.join((f'{runs} runs in {took}', *experiments.notes))}."])
+    made = f"{runs} {'run' if runs == 1 else 'runs'} in {took}"
+    told.append([f"{', '.join((made, *experiments.notes))}."])
     return told
 
 

@@ -19,6 +19,7 @@ _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
 # A rest below this is within what the shares are known to.
 _LEAST_REST = 0.1
+_NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 
 
@@ -53,7 +54,7 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     states = tuple((finding, _state(finding, tried)) for finding in findings)
     helpful = [one for one in tried if helps(one)]
     if not helpful:
-        return Conclusion((_NOTHING,) if tried else (), states)
+        return Conclusion((_NOTHING if tried else _NOT_TRIED,), states)
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
     told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]

@@ -198,3 +198,9 @@ def test_small_rest_that_stops_on_top_of_another_change_is_told_with_its_share()
     )
     assert conclusion.states == ((FINDING, State.CONFIRMED),)
     assert not still_leaks([eager, on_top])
+
+
+def test_without_time_for_any_change_nothing_is_concluded():
+    assert conclude([left_out("callbacks")], []).sentences == (
+        "No change was tried: the table says why.",
+    )
