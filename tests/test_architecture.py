@@ -26,7 +26,9 @@ LAYERS = {
     "act": {"giveback", "mend", "experiments"},
     "tell": {"report"},
     # The agent composes what happens inside the watched process: it observes, and it may mend.
-    "compose": {"agent", "checklist", "launch", "session", "supervisor", "progress"},
+    "compose": {
+        "agent", "checklist", "lab", "launch", "progress", "rerun", "session", "supervisor",
+    },
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
         "keras_callback", "notebook", "pytest_plugin", "testing",

@@ -10,7 +10,7 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lowwater.assignment import Assignment
 from lowwater.environment import describe, versions_loaded
@@ -27,6 +27,9 @@ from lowwater.probes import default_probes
 from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 from lowwater.tallies import DATASETS, MODEL, MODELS, SESSIONS
+
+if TYPE_CHECKING:
+    from lowwater.experiments.kept_short import KeptShort
 
 _SESSIONS = "tensorflow.python.client.session"
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
@@ -45,8 +48,9 @@ class Agent:
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
-        # For an experiment: what ends a loop early, by its lines.
+        # For an experiment: what ends a loop early, by its lines, and what else it changes.
         self.limit_of: LimitOf | None = None
+        self.kept_short: KeptShort | None = None
         self._calls = calls.Calls(self._files.__contains__)
         self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
         self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
@@ -92,12 +96,14 @@ class Agent:
         """Compile a file of the user's with ticks; note it when that fails."""
         shown = shown_path(filename, self._folder, self._root)
         self._files[filename] = UserFile(source, shown)
+        kept_short = self.kept_short
         try:
             return code_with_ticks(
                 source,
                 filename,
                 lambda line: self.passes_of("iteration", f"{shown}:{line}"),
                 self.limit_of,
+                partial(kept_short.rewrite, shown) if kept_short is not None else None,
             )
         except Exception as error:
             self.observer.note(f"the loops of {shown} are not watched: {error}")
@@ -176,7 +182,7 @@ def start(assignment: Assignment) -> Agent:
 
 
 def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
-    """Shorten the program and change one thing in it."""
+    """Shorten the program and change what is wanted in it."""
     from lowwater.experiments.change import Change
     from lowwater.experiments.cuts import Cuts
     from lowwater.experiments.factors import find_factor
@@ -184,10 +190,10 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
 
     observer = agent.observer
     change = Change(observer.note)
-    # What is placed last runs first: the factor is given what was cut, and looked at, before.
-    factor = find_factor(wanted["factor"])
-    if factor is not None:
-        factor.apply(change, wanted["detail"])
+    # What is placed last runs first: a factor is given what was cut, and looked at, before.
+    for key, detail in wanted["changes"]:
+        find_factor(key).apply(change, detail)
+    agent.kept_short = change.kept_short
     Look(observer.learn, agent.shown).apply(change)
     known: set[str] = set()
 

@@ -1,9 +1,9 @@
 """The vocabulary of experiments: what was changed, what was measured, and what it says."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from lowwater.model import Diagnosis, Finding, Kind
+from lowwater.model import Finding, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class Experiment:
     """One line of the table: what was changed, what was measured, and what it says.
 
     The run as it is has neither a `key` nor a difference; what could not apply was not measured.
-    `blamed` is what the change has taken away, and `codes` the causes that it speaks about.
+    `blamed` is what the change has taken away, `codes` the causes that it speaks about, and
+    `places` the lines that went with it, such as `train.py:7-19`.
     What other changes take away, those with the keys in `covers`, this one takes away too. Where
     it makes no difference, the causes in `rejects` are not at work.
     """
@@ -70,6 +71,7 @@ class Experiment:
     codes: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     rejects: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class State(StrEnum):
@@ -89,11 +91,15 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """The whole outcome: the first run, the table, and what it comes to."""
+class Experiments:
+    """The whole table: the run as it is first, then one row for each change."""
 
-    diagnosis: Diagnosis
-    experiments: tuple[Experiment, ...] = ()
-    conclusion: Conclusion = field(default_factory=Conclusion)
+    rows: tuple[Experiment, ...] = ()
     elapsed_s: float = 0.0
     notes: tuple[str, ...] = ()
+
+    @property
+    def base(self) -> Measured:
+        """The program as it is."""
+        measured = self.rows[0].measured if self.rows else None
+        return measured or Measured()

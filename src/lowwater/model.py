@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lowwater.experiment import Conclusion, Experiments
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +269,7 @@ class Timeline:
     mended: tuple[Mending, ...] = ()
     footprint: Footprint | None = None
     ending: Ending | None = None
+    experiments: "Experiments | None" = None
 
     def of(self, unit: Unit) -> tuple[Sample, ...]:
         """The samples of one unit, in order."""
@@ -455,3 +460,6 @@ class Diagnosis:
     footprint: Footprint | None = None
     ending: Ending | None = None
     mended: tuple[Mending, ...] = ()
+    # Only where `lowwater diagnose` has run the program with changes.
+    experiments: "Experiments | None" = None
+    conclusion: "Conclusion | None" = None

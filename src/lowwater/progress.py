@@ -1,15 +1,29 @@
 """Follows a recording while it grows, for the live line."""
 
+from typing import Protocol
+
 from lowwater.gauges import in_use_bytes
 from lowwater.model import Sample
+from lowwater.observer import BY_TIME
 from lowwater.recording.reader import Fold, Follower
-from lowwater.report.live import LiveLine, live_text
+from lowwater.report.live import live_text
+
+
+class Line(Protocol):
+    """One line of text that can be written anew."""
+
+    @property
+    def width(self) -> int:
+        """Columns that it may have now."""
+
+    def update(self, text: str) -> None:
+        """Show this text in place of the last."""
 
 
 class Progress:
     """Keeps the newest sample of each unit, and shows the coarsest unit on the move."""
 
-    def __init__(self, recording: str, line: LiveLine) -> None:
+    def __init__(self, recording: str, line: Line) -> None:
         """Read from this recording, write on this line."""
         self._follower = Follower(recording)
         self._line = line
@@ -34,11 +48,17 @@ class Progress:
         latest = self._shown()
         unit = next(unit for unit in self._fold.units if unit.id == latest.unit_id)
         in_use = in_use_bytes(latest.gauges)
-        return live_text(unit.name, latest.ordinal, in_use, self._growth(latest), self._line.width)
+        name = "second" if unit.name == BY_TIME else unit.name
+        return live_text(name, latest.ordinal, in_use, self._growth(latest), self._line.width)
 
     def _shown(self) -> Sample:
         """The coarsest unit that has made two round trips; the newest sample until then."""
-        moving = [sample for sample in self._latest.values() if sample.ordinal > 1]
+        clock = [unit.id for unit in self._fold.units if unit.name == BY_TIME]
+        moving = [
+            sample
+            for sample in self._latest.values()
+            if sample.ordinal > 1 and sample.unit_id not in clock
+        ]
         if moving:
             return min(moving, key=lambda sample: sample.ordinal)
         return max(self._latest.values(), key=lambda sample: sample.elapsed_s)

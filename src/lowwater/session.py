@@ -5,21 +5,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from subprocess import Popen
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from lowwater.errors import UnreadableInput
-from lowwater.model import Diagnosis, Ending, Evidence, Timeline
+from lowwater.experiment import Conclusion, Experiments
+from lowwater.model import Diagnosis, Ending, Evidence, Finding, Timeline
 from lowwater.native_trace.sites import add_sites
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
+if TYPE_CHECKING:
+    from lowwater.progress import Line
+
 
 def watch(
-    child: Popen[bytes], recording: str, progress_on: TextIO | None = None
+    child: Popen[bytes], recording: str, line: "Line | None" = None
 ) -> tuple[Diagnosis, Outcome]:
-    """Stay with a program that was launched, and judge what was seen, however it ended."""
-    with _looking(recording, progress_on) as on_look:
-        outcome = supervise(child, recording, on_look)
+    """Stay with a program that was launched, and judge what was seen, however it ended.
+
+    Where there is a `line`, it is kept up to date.
+    """
+    outcome = supervise(child, recording, _looking(recording, line))
     problem = add_sites(recording, outcome.ended.elapsed_us)
     if problem is not None:
         outcome = replace(outcome, notes=(*outcome.notes, problem))
@@ -30,6 +36,18 @@ def watch(
         outcome = replace(outcome, notes=(str(error), *outcome.notes))
     timeline = replace(timeline, ending=timeline.ending or _ending(outcome))
     return diagnose(timeline, outcome.notes), outcome
+
+
+@contextmanager
+def live_line(stream: TextIO | None) -> "Iterator[Line | None]":
+    """A line at the bottom of the terminal, where there is one."""
+    if stream is None or not stream.isatty():
+        yield None
+        return
+    from lowwater.report.live import LiveLine
+
+    with LiveLine(stream) as line:
+        yield line
 
 
 def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
@@ -51,17 +69,28 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         sum(collection.freed_bytes for collection in timeline.collections),
         timeline.native_trace,
     )
+    findings = find_causes(evidence)
     return Diagnosis(
         verdict=verdict,
         units=by_unit,
-        findings=find_causes(evidence),
+        findings=findings,
         ledger=ledger,
         notes=(*(note.text for note in timeline.notes), *notes),
         environment=timeline.environment,
         footprint=timeline.footprint,
         ending=timeline.ending,
         mended=timeline.mended,
+        experiments=timeline.experiments,
+        conclusion=_concluded(timeline.experiments, findings),
     )
+
+
+def _concluded(experiments: Experiments | None, findings: tuple[Finding, ...]) -> Conclusion | None:
+    from lowwater.verdict.conclude import conclude
+
+    if experiments is None:
+        return None
+    return conclude(experiments.rows[1:], findings) if experiments.base.grows else Conclusion()
 
 
 def _ending(outcome: Outcome) -> Ending:
@@ -75,23 +104,19 @@ def _ending(outcome: Outcome) -> Ending:
     )
 
 
-@contextmanager
-def _looking(recording: str, stream: TextIO | None) -> Iterator[Callable[[], None]]:
-    """What to do twice a second: keep the live line, where there is a terminal."""
-    if stream is None or not stream.isatty():
-        yield _load_early
-        return
+def _looking(recording: str, line: "Line | None") -> Callable[[], None]:
+    """What to do twice a second."""
+    if line is None:
+        return _load_early
     from lowwater.progress import Progress
-    from lowwater.report.live import LiveLine
 
-    with LiveLine(stream) as line:
-        progress = Progress(recording, line)
+    progress = Progress(recording, line)
 
-        def look() -> None:
-            _load_early()
-            progress.look()
+    def look() -> None:
+        _load_early()
+        progress.look()
 
-        yield look
+    return look
 
 
 @cache

@@ -47,10 +47,11 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the child ended, and what could not be recorded about it."""
+    """How the child ended, whether somebody asked for it, and what could not be recorded."""
 
     ended: Ended
     notes: tuple[str, ...] = ()
+    was_stopped: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -72,7 +73,7 @@ def supervise(child: Popen[bytes], recording: str, on_look: Callable[[], None]) 
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
     records: list[Record] = [*outside.looks, ended]
     problem = append_after_end(recording, records)
-    return Outcome(ended, (problem,) if problem else ())
+    return Outcome(ended, (problem,) if problem else (), waiting.was_stopped)
 
 
 class _Waiting:
@@ -84,6 +85,7 @@ class _Waiting:
         # After the child was started: it must not inherit the mask.
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, self._SIGNALS)
         self._child = child
+        self.was_stopped = False
         self._interrupts = 0
         self._pass_on_at: float | None = None
 
@@ -100,6 +102,7 @@ class _Waiting:
         return True
 
     def _take(self, arrived: signal.struct_siginfo) -> None:
+        self.was_stopped |= arrived.si_signo != signal.SIGCHLD
         if arrived.si_signo in (signal.SIGTERM, signal.SIGHUP):
             self._child.send_signal(arrived.si_signo)
         elif arrived.si_signo == signal.SIGINT:

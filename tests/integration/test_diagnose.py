@@ -103,11 +103,16 @@ def test_the_one_callback_of_two_is_named_and_a_second_diagnosis_runs_nothing(pr
     assert first.row("as it is")["measured"]["rounds"] == 12
 
     stamps = _stamps(programs.folder / "cache")
-    second = diagnosis(script)
+    second = diagnosis("--record", "kept.lw", script)
 
     assert len(stamps) == len(first.runs)
     assert _stamps(programs.folder / "cache") == stamps
     assert second.sentences == first.sentences
+
+    shown = programs.lowwater("report", "--json", "again.json", "kept.lw")
+
+    assert shown.stdout == second.stdout
+    assert json.loads((programs.folder / "again.json").read_text()) == second.report
 
 
 def _stamps(folder):
@@ -156,7 +161,7 @@ def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagno
 
     assert found.effect("library leaks mended") in {"stops", "less"}
     assert found.states.get("LW205") == "confirmed"
-    assert found.sentences[0].startswith("A leak of the libraries that mend() repairs causes it")
+    assert found.sentences[0].startswith(LIBRARY)
     assert not any(sentence.startswith("They act") for sentence in found.sentences)
 
 
@@ -275,18 +280,18 @@ def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(p
 
 
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
-PIPELINE = "The input pipeline causes it"
-TRACING = "The tracing of functions causes it"
-LIBRARY = "A leak of the libraries that mend() repairs causes it"
+PIPELINE = "The input pipeline causes"
+TRACING = "The tracing of functions causes"
+LIBRARY = "A leak of the libraries that mend() repairs causes"
 NAMED = {
     "callback_leaks": ["The callback BadCallback"],
     "validation_recorder_leaks": ["The callback ValidationRecorder"],
     "generator_keeps_batches_leaks": [PIPELINE],
     "sequence_per_fit_leaks": [PIPELINE],
     "generator_pipeline_per_epoch_leaks": [PIPELINE],
-    "histories_by_fold_leaks": ["Making a new model for every fit causes it"],
-    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes it", PIPELINE],
-    "cache_behind_repeat_leaks": ["`cache()` causes it"],
+    "histories_by_fold_leaks": ["Making a new model for every fit causes"],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes", PIPELINE],
+    "cache_behind_repeat_leaks": ["`cache()` causes"],
     "retrace_epsilon_leaks": [TRACING],
     "function_per_task_leaks": [TRACING],
     "kfold_fresh_models_leaks": [LIBRARY],
@@ -359,6 +364,82 @@ def test_interrupt_ends_the_diagnosis_and_the_cut_run_is_made_again(programs, di
     assert "Traceback" not in first.stderr
     assert second.runs == third.runs == ["as it is"]
     assert (programs.folder / "count.txt").read_text() == "2"
+
+
+def test_interrupt_that_the_program_takes_for_its_end_ends_the_diagnosis_too(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import os, pathlib, signal, time
+
+    runs = pathlib.Path("runs.txt")
+    with runs.open("a") as file:
+        file.write("x")
+    if len(runs.read_text()) == 1:
+        # As from a terminal: to all processes of the group.
+        os.kill(os.getppid(), signal.SIGINT)
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            raise SystemExit(0)
+    for number in range(20):
+        str(number)
+    """,
+    )
+
+    first = diagnosis(script)
+    second = diagnosis(script)
+
+    assert first.returncode == 130
+    assert first.report == {}
+    assert second.runs == ["as it is"]
+    assert (programs.folder / "runs.txt").read_text() == "xx"
+
+
+def test_program_that_fails_is_told_with_its_last_words_and_its_exit_code(programs, diagnosis):
+    script = write(programs, "    print('before')", "    raise KeyError('loss')")
+
+    found = diagnosis(script)
+
+    assert found.returncode == 1
+    assert found.row("as it is")["says"] == "KeyError: 'loss' (exit code 1)"
+    assert "Nothing can be told, for the program fails: KeyError: 'loss'" in found.stdout
+    assert "  before" in found.stderr
+    assert "Traceback (most recent call last):" in found.stderr
+
+
+def test_program_that_writes_runs_in_copies_where_nobody_can_be_asked(programs):
+    script = write(
+        programs,
+        """
+    import pathlib
+
+    for number in range(20):
+        pathlib.Path("written.txt").write_text(str(number))
+    """,
+    )
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+
+    in_a_copy = programs.lowwater("diagnose", script, env=env)
+
+    assert in_a_copy.returncode == 0
+    assert "each run has a copy of this folder" in in_a_copy.stderr
+    assert not (programs.folder / "written.txt").exists()
+
+    here = programs.lowwater("diagnose", "--fresh", "--yes", script, env=env)
+
+    assert here.stderr.startswith("warning: The program is run several times")
+    assert (programs.folder / "written.txt").exists()
+
+
+def test_run_that_does_not_end_is_ended_with_the_budget(programs, diagnosis):
+    script = write(programs, "    import time", "    time.sleep(600)")
+
+    found = diagnosis("--budget", "2 s", script)
+
+    assert found.returncode == 0
+    assert found.row("as it is")["says"].startswith("the run was ended")
+    assert "no time left (--budget)" in found.stdout
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def in_every(evidence: Evidence) -> str:
 
 def grows(holder: Holder, evidence: Evidence) -> str:
     """`grows by one float32 array (4096, 256) every epoch`, with what was measured."""
-    added, payload = _added(holder, evidence), _payload(holder)
+    added, payload = grows_by(holder, evidence), _payload(holder)
     return f"{added}; most of each is {payload}" if payload else added
 
 
@@ -84,7 +84,7 @@ _NOUNS = (
 )
 
 
-def _added(holder: Holder, evidence: Evidence) -> str:
+def grows_by(holder: Holder, evidence: Evidence) -> str:
     if holder.counts[-1] > holder.counts[0]:
         item = below(holder)[0] if below(holder) else Step("", "item")
         added = rate(holder.counts, named(item), named(item, many=True), evidence)

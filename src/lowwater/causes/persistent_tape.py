@@ -11,6 +11,8 @@ _RECORDS = (
     "for its gradient."
 )
 _CLOSE = "Open a tape for each step, `with tf.GradientTape() as tape:`, and let the block end."
+# What a tape recorded is no Python object.
+_MOSTLY = 0.5
 
 
 class PersistentTape(Cause):
@@ -43,14 +45,20 @@ class PersistentTape(Cause):
     fix = "Use the tape inside its step only, without `persistent=True`; else `del tape` after it."
     is_mostly_native = True
 
-    def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
-        """A tape lies on the path."""
-        return any(_kinds.is_tape(step) for step in holder.steps)
+    def claims(self, holder: Holder, evidence: Evidence) -> bool:
+        """A tape lies on the path, or comes with each item where most of the growth is native."""
+        if _is_on_path(holder):
+            return True
+        is_native = evidence.unexplained_bytes > _MOSTLY * evidence.growth_bytes
+        return is_native and any(_kinds.is_tape(step) for step in holder.brings)
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """Who keeps the tapes."""
         name = name_of(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}, with all that the tape recorded."
+        if not _is_on_path(holder):
+            grows = _words.grows_by(holder, evidence)
+            message = f"`{name}` {grows}. A gradient tape is in each, with all that it recorded."
         return Account(message, where=line_of(holder), holder=name)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
@@ -60,3 +68,7 @@ class PersistentTape(Cause):
         if open_one is None:
             return None
         return Account(_RECORDS, where=open_one.where, fix=_CLOSE)
+
+
+def _is_on_path(holder: Holder) -> bool:
+    return any(_kinds.is_tape(step) for step in holder.steps)

@@ -24,6 +24,8 @@ _LONGEST = 100_000
 _LEAST_OF_GROWTH = 0.15
 # Of names that a program generates there are at least so many; x1 and x2 may be written by hand.
 _FEWEST_OF_A_FAMILY = 3
+# From two censuses a growth cannot be told from one thing that was not there at the first.
+_ONE_INTERVAL = 2
 _DIGITS = re.compile(r"\d+")
 
 
@@ -166,6 +168,9 @@ class _Comparison:
         known = all(key in summary.totals for key, summary in zip(keys, self.earlier, strict=True))
         if node.kind is FrameType or (node.is_users and not known):
             return False
+        if not known and _items(node, own[-1]) - _items(node, own[0]) == 1:
+            # What a call is given while it runs: one thing, that was not there before.
+            return len(self.telling) > _ONE_INTERVAL
         return bool(multiplied) or self._rises(total.own_bytes for total in own)
 
     def _series(self, node: Node, keys: Keys) -> list[Totals]:
@@ -293,6 +298,10 @@ def _suspect(
     ]
     largest_first = sorted((child for child, _ in multiplied), key=lambda child: -child.bytes_below)
     return Suspect(node, tuple(counts), tuple(sizes), tuple(largest_first), grown_bytes)
+
+
+def _items(node: Node, total: Totals) -> int:
+    return total.fan_out if node.fan_out else total.population
 
 
 def _is_variable(node: Node, child: Node) -> bool:

@@ -13,7 +13,7 @@ from lowwater.assignment import Assignment
 from lowwater.cli._output import print_diagnosis
 from lowwater.errors import UsageError
 from lowwater.launch import launch, recording_at
-from lowwater.session import watch
+from lowwater.session import live_line, watch
 
 # The part of the program that matters, shown before it runs.
 _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
@@ -36,7 +36,8 @@ def command(*, mended: bool) -> None:
         Path(folder, name).write_text(source, encoding="utf-8")
         os.chdir(folder)
         child = launch(Assignment(name, [], is_module=False, recording=recording))
-        diagnosis, outcome = watch(child, recording, sys.stderr)
+        with live_line(sys.stderr) as line:
+            diagnosis, outcome = watch(child, recording, line)
     click.echo()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:

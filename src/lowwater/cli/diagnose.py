@@ -1,33 +1,38 @@
 """`lowwater diagnose`: the debugging checklist, run as experiments."""
 
-import shutil
 import sys
-import tempfile
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import click
 
+from lowwater.checklist import Checklist
+from lowwater.cli._output import print_diagnosis, write_json
+from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
 from lowwater.errors import UsageError
-from lowwater.experiment import Experiment
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.workplace import kept_folder, sandbox_in, writes_files
-from lowwater.units import format_duration, parse_duration
+from lowwater.experiments.kept_runs import kept_runs
+from lowwater.experiments.sandbox import sandboxes
+from lowwater.experiments.written_files import writes_files
+from lowwater.lab import Lab
+from lowwater.report.experiments_bar import experiments_bar
+from lowwater.rerun import Program, Reruns
+from lowwater.units import parse_duration
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+INTERRUPTED = 130
+Place: TypeAlias = Callable[[], AbstractContextManager[str | None]]
 
-    from lowwater.checklist import Listener
+_WRITES = "The program is run several times, and seems to write files: each run writes them again."
+_IN_COPIES = "each run has a copy of this folder. --yes lets them run here."
 
-_MANY_TIMES = (
-    "The program is run several times, and seems to write files: each run writes them again. "
-    "--sandbox lets each run in a copy of this folder."
+
+@click.command(
+    cls=WithTrailingOptions,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-
-
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as in python -m.")
 @click.option("--epochs", default=12, show_default=True, help="Most epochs of each fit.")
 @click.option("--steps", default=30, show_default=True, help="Most steps_per_epoch of each fit.")
@@ -38,6 +43,7 @@ _MANY_TIMES = (
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
 @click.option("--fresh", is_flag=True, help="Use no runs of an earlier diagnosis.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON to FILE.")
+@click.option("--record", metavar="FILE", help="Keep the outcome, for lowwater report.")
 @click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -53,6 +59,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     yes: bool,
     fresh: bool,
     json_file: str | None,
+    record: str | None,
     fail_on: str | None,
     script: str,
     arguments: tuple[str, ...],
@@ -62,41 +69,57 @@ def command(  # noqa: PLR0913 - one parameter for each option
     Short runs in clean processes: without your callbacks, with one repeated batch, eagerly, with
     the libraries mended, and so on. What stops the growth is the cause.
     """
-    check_module(script) if is_module else check_script(script)
-    check_output(json_file)
+    check_module(script) if is_module else check_script(script, "diagnose")
+    for output in (json_file, record):
+        check_output(output)
     budget_s = _seconds(budget)
-    if not (sandbox or yes):
-        _ask(script, is_module=is_module)
-    from lowwater.checklist import Checklist, Plan
-
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
     )
-    recordings = kept_folder(script, arguments, cuts, fresh=fresh)
-    with tempfile.TemporaryDirectory(prefix="lowwater-") as folder:
-        place = sandbox_in(folder) if sandbox else lambda _: None
-        plan = Plan(script, [*arguments], is_module, cuts, recordings, budget_s, runs_all, place)
-        with _shown() as listener:
-            checked = Checklist(plan, listener).run()
-    from lowwater.report import experiments, experiments_json
-
-    if json_file:
-        from lowwater.cli._output import write_text
-
-        write_text(json_file, experiments_json.render(checked))
-    width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    click.echo(experiments.render(checked, width=width, colour=sys.stdout.isatty()))
+    writes = not (sandbox or is_module) and writes_files(Path(script))
+    place = sandboxes() if sandbox else _place_for(writes=writes, is_agreed=yes)
+    with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
+        program = Program(script, [*arguments], is_module, recordings, place)
+        try:
+            with experiments_bar(sys.stderr) as bar:
+                lab = Lab(Reruns(program, budget_s, bar), cuts, bar)
+                checked = Checklist(lab, bar, runs_all=runs_all).run()
+        except KeyboardInterrupt:
+            click.echo("Interrupted. The same command goes on with the runs that it has.", err=True)
+            sys.exit(INTERRUPTED)
+        if record:
+            checked.keep(record)
+    try:
+        if json_file:
+            write_json(checked.diagnosis, json_file)
+    finally:
+        print_diagnosis(checked.diagnosis, sys.stdout)
     if fail_on == "leak" and checked.diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)
+    if checked.has_failed:
+        _show_end(checked.last_lines)
+        sys.exit(checked.exit_code)
 
 
-def _ask(script: str, *, is_module: bool) -> None:
+def _show_end(lines: Sequence[str]) -> None:
+    """What a program has written that fails as it is: its traceback, most likely."""
+    click.echo("\nIt wrote at its end:", err=True)
+    for line in lines:
+        click.echo(f"  {line}".rstrip(), err=True)
+
+
+def _place_for(*, writes: bool, is_agreed: bool) -> Place:
     """Before the first run: what the program writes, it will write many times."""
-    if is_module or not writes_files(Path(script).read_bytes()):
-        return
-    click.echo(f"warning: {_MANY_TIMES}", err=True)
-    if sys.stdin.isatty() and not click.confirm("Go on?", err=True):
-        raise UsageError("Nothing was run", advice="lowwater diagnose --sandbox …")
+    if writes and not is_agreed and not sys.stdin.isatty():
+        place = sandboxes()
+        click.echo(f"note: {_WRITES} As nobody can be asked, {_IN_COPIES}", err=True)
+        return place
+    if writes:
+        click.echo(f"warning: {_WRITES} With --sandbox {_IN_COPIES}", err=True)
+    if writes and not is_agreed and not click.confirm("Go on here?", err=True):
+        msg = "nothing was run"
+        raise UsageError(msg, advice="lowwater diagnose --sandbox …")
+    return lambda: nullcontext(None)
 
 
 def _seconds(budget: str | None) -> float | None:
@@ -112,29 +135,3 @@ def _positive(name: str, value: int) -> int:
     if value < 1:
         raise UsageError(f"{name} has to be 1 or more", received=str(value))
     return value
-
-
-@contextmanager
-def _shown() -> "Iterator[Listener]":
-    """Tell how far it has come: a spinner on a terminal, a line for each run elsewhere."""
-    from rich.console import Console
-
-    from lowwater.checklist import Listener
-
-    console = Console(stderr=True, highlight=False)
-
-    def expects(runs: int, each_s: float) -> None:
-        told = format_duration(runs * each_s)
-        console.print(f"It leaks. At most {runs} more runs follow, about {told}.", markup=False)
-
-    with console.status("running the program as it is …") as status:
-
-        def begins(name: str) -> None:
-            status.update(f"running: {name} …")
-
-        def done(one: Experiment) -> None:
-            if one.measured is not None:
-                took = format_duration(one.measured.elapsed_s)
-                console.print(f"{one.name} ({took}): {one.says}", markup=False)
-
-        yield Listener(begins, expects, done)

@@ -47,9 +47,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
         child = launch(Assignment(script, list(arguments), is_module, recording, is_mended))
         # The program is on its way: what we import from here on costs the user no time.
         from lowwater.cli._output import print_diagnosis, write_json
-        from lowwater.session import watch
+        from lowwater.session import live_line, watch
 
-        diagnosis, outcome = watch(child, recording, None if quiet else sys.stderr)
+        with live_line(None if quiet else sys.stderr) as line:
+            diagnosis, outcome = watch(child, recording, line)
     try:
         if json_file:
             write_json(diagnosis, json_file)
@@ -61,15 +62,15 @@ def command(  # noqa: PLR0913 - one parameter for each option
     sys.exit(outcome.exit_code)
 
 
-def check_script(script: str) -> None:
+def check_script(script: str, command: str = "run") -> None:
     """Refuse what cannot be run, before anything is started."""
     path = Path(script)
-    advice = "lowwater run path/to/train.py [its arguments]"
+    advice = f"lowwater {command} path/to/train.py [its arguments]"
     if path.is_dir():
         msg = "the script is a directory"
         raise UsageError(msg, received=script, advice=advice)
     if not path.exists():
-        hint = "lowwater run -m " + script if _is_module_name(script) else advice
+        hint = f"lowwater {command} -m {script}" if _is_module_name(script) else advice
         msg = "there is no such script"
         raise UsageError(msg, received=script, advice=hint)
     if not os.access(path, os.R_OK):

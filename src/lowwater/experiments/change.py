@@ -4,11 +4,12 @@ Runs in the watched process: it imports no framework, and acts when the program 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from types import FunctionType, ModuleType
 from typing import Any
 
+from lowwater.experiments.kept_short import KeptShort
 from lowwater.instrumentation._imports import AfterImport
 from lowwater.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.instrumentation._placement import innermost
@@ -23,6 +24,7 @@ class Change:
         """What cannot be changed becomes a note: the experiment then proves nothing."""
         self._undo = ExitStack()
         self._note = note
+        self.kept_short: KeptShort | None = None
 
     def when_imported(self, library: str, act: Callable[[ModuleType], None]) -> None:
         """Act once the program has imported a library."""
@@ -70,6 +72,10 @@ class Change:
                 self.failed(f"{type(error).__name__}: {error}")
 
         self._enter(function, lambda plain: injected(plain, guarded, "end", *arguments))
+
+    def keep_short(self, places: Sequence[str]) -> None:
+        """Let containers stay short that the program adds to at these lines."""
+        self.kept_short = KeptShort(places, self.failed)
 
     def _enter(
         self,

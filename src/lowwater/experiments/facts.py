@@ -1,14 +1,21 @@
 """What the first run has shown of the program, as far as the factors need it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+
+from lowwater.model import Finding
 
 _KEY = "experiment.facts"
 _LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
+
+# The causes whose line adds to something of the program's own.
+_KEPT_BY_THE_PROGRAM = frozenset(
+    "LW101 LW102 LW103 LW104 LW105 LW106 LW107 LW201 LW208 LW303".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +28,8 @@ class Facts:
     models: int = 0
     # The program's own callbacks: class -> where it is defined.
     callbacks: Mapping[str, str] = field(default_factory=dict)
+    # And where their code is: class -> `train.py:7-19`.
+    spans: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     # The methods of `tf.data` that keep elements, as far as the program calls them.
     buffers: tuple[str, ...] = ()
@@ -31,15 +40,20 @@ class Facts:
     backend: str = ""
     gpus: int = 0
     has_tensorflow: bool = True
+    # Lines that add to a container, by the findings of the first run: line -> the container.
+    additions: Mapping[str, str] = field(default_factory=dict)
 
     def to_environment(self) -> dict[str, str]:
         """For the recording."""
         return {_KEY: json.dumps(asdict(self))}
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Facts":
-        """What a recording says; nothing where it says nothing."""
+    def of(cls, environment: Mapping[str, str], findings: Iterable[Finding] = ()) -> "Facts":
+        """What a recording says, and what was found in it; nothing where it says nothing."""
         known = json.loads(environment.get(_KEY, "{}"))
         lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
-        return cls(**{**known, **lists, "has_tensorflow": "tensorflow" in environment})
+        has_tensorflow = "tensorflow" in environment
+        kept = (one for one in findings if one.code in _KEPT_BY_THE_PROGRAM)
+        additions = {one.where: one.holder for one in kept if one.where and one.holder}
+        return cls(**{**known, **lists, "has_tensorflow": has_tensorflow, "additions": additions})

@@ -2,11 +2,12 @@
 
 import inspect
 import itertools
+import os
 import sys
 import weakref
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from lowwater.experiments.callers import (
@@ -50,6 +51,7 @@ class Look:
         self._learn = learn
         self._shown = shown
         self._callbacks: dict[str, str] = {}
+        self._spans: dict[str, str] = {}
         self._inputs: list[str] = []
         self._buffers: list[str] = []
         self._generators: list[str] = []
@@ -87,10 +89,17 @@ class Look:
     def _saw_callbacks(self, callbacks: Any) -> Any:
         for one in flattened(callbacks):
             if is_custom(one):
-                kind = type(one)
-                self._callbacks[kind.__qualname__] = _where(kind, self._shown)
+                self._saw_callback(name_of(one), one)
         self._tell()
         return callbacks
+
+    def _saw_callback(self, name: str, callback: Any) -> None:
+        if name in self._callbacks:
+            return
+        span = _span(callback, self._shown)
+        self._spans[name] = span
+        # One that carries functions has the line in its name.
+        self._callbacks[name] = "" if is_carrier(callback) else span.partition("-")[0]
 
     def _saw(self, known: list[str], name: str) -> None:
         if name not in known:
@@ -127,6 +136,7 @@ class Look:
             fits=self._most_fits,
             models=len(self._models),
             callbacks=dict(self._callbacks),
+            spans=dict(self._spans),
             inputs=tuple(self._inputs),
             buffers=tuple(self._buffers),
             generators=tuple(self._generators),
@@ -158,12 +168,35 @@ def is_custom(callback: Any) -> bool:
     """Whether it is the program's own, or runs functions of its own."""
     kind = type(callback)
     library = str(kind.__module__).partition(".")[0]
-    return library not in OF_LIBRARIES or kind.__name__ in _CARRIERS
+    return library not in OF_LIBRARIES or is_carrier(callback)
+
+
+def is_carrier(callback: Any) -> bool:
+    """Whether it is a callback of Keras that runs functions of the program."""
+    return type(callback).__name__ in _CARRIERS
+
+
+def name_of(callback: Any) -> str:
+    """That of its class; with the line of its functions where it carries some."""
+    name = type(callback).__qualname__.rpartition("<locals>.")[-1]
+    code = next(iter(_codes_in(callback)), None) if is_carrier(callback) else None
+    if code is None:
+        return name
+    return f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+
+
+def _codes_in(carrier: Any) -> list[CodeType]:
+    """Of the functions that were given to a carrier; tf_keras fills in some that do nothing."""
+    library = getattr(sys.modules.get(type(carrier).__module__), "__file__", None)
+    functions = (value for name, value in vars(carrier).items() if name.startswith("on_"))
+    codes = (getattr(function, "__code__", None) for function in functions)
+    own = [one for one in codes if isinstance(one, CodeType) and one.co_filename != library]
+    return sorted(own, key=lambda code: code.co_firstlineno)
 
 
 def is_meant(callback: Any, detail: str) -> bool:
     """Whether it is the one that an experiment names, or one of all."""
-    return is_custom(callback) and (not detail or type(callback).__qualname__ == detail)
+    return is_custom(callback) and (not detail or name_of(callback) == detail)
 
 
 def parts_of(facts: Facts) -> dict[str, str]:
@@ -172,6 +205,11 @@ def parts_of(facts: Facts) -> dict[str, str]:
         name: f"the callback {name} ({where})" if where else f"the callback {name}"
         for name, where in facts.callbacks.items()
     }
+
+
+def spans_of(facts: Facts, detail: str) -> tuple[str, ...]:
+    """Where the code of one callback is, or of all."""
+    return tuple(span for name, span in facts.spans.items() if span and detail in ("", name))
 
 
 def kind_of_input(x: Any) -> str:
@@ -189,12 +227,16 @@ def kind_of_input(x: Any) -> str:
     return "arrays"
 
 
-def _where(kind: type, shown: Callable[[str], str]) -> str:
+def _span(callback: Any, shown: Callable[[str], str]) -> str:
+    """Its first and last line, as `train.py:7-19`; empty where there is no source."""
+    meant: Any = type(callback)
+    if is_carrier(callback):
+        meant = next(iter(_codes_in(callback)), None)
     try:
-        file, (_, line) = inspect.getsourcefile(kind), inspect.getsourcelines(kind)
+        file, (lines, first) = inspect.getsourcefile(meant), inspect.getsourcelines(meant)
     except (OSError, TypeError):
         return ""
-    return f"{shown(file)}:{line}" if file else ""
+    return f"{shown(file)}:{first}-{first + len(lines) - 1}" if file else ""
 
 
 def _gpus(backend: str) -> int:

@@ -2,7 +2,7 @@
 
 import ast
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Protocol
 
@@ -39,6 +39,8 @@ class Limited(Protocol):
 
 # For a file and the first and last line of a loop.
 LimitOf = Callable[[str, int, int], Limited]
+# Changes a tree, and gives what is to be placed into it, from this number on.
+Rewrite = Callable[[ast.Module, int], Sequence[Callable[..., object]]]
 
 
 def code_with_ticks(
@@ -46,23 +48,26 @@ def code_with_ticks(
     filename: str,
     passes_at: Callable[[int], Passes],
     limit_of: LimitOf | None = None,
+    rewrite: Rewrite | None = None,
 ) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are.
 
-    With `limit_of` loops can be left early: an experiment has no need of all their rounds.
+    For an experiment: with `limit_of` loops can be left early, for it has no need of all their
+    rounds, and `rewrite` changes the program further.
     """
     tree = ast.parse(source, filename)
     marker = _marker_for(tree, can_be_left=limit_of is not None)
-    marked = ast.fix_missing_locations(marker.visit(tree))
-    code = compiled(marked, filename)
-    placed: list[Callable[[], object]] = []
+    marked = marker.visit(tree)
+    also_placed = rewrite(marked, _PLACED * len(marker.lines)) if rewrite is not None else []
+    code = compiled(ast.fix_missing_locations(marked), filename)
+    placed: list[Callable[..., object]] = []
     for line, last_line in zip(marker.lines, marker.last_lines, strict=True):
         passes = passes_at(line)
         limit = limit_of(filename, line, last_line) if limit_of is not None else None
         # As ticks: a function of the program may be pickled to another process.
         ends = [Tick(limit.begin), Tick(limit.is_over)] if limit is not None else [bool, bool]
         placed += [tick_for(passes), end_tick_for(passes), *ends]
-    return fill_in(code, placed)
+    return fill_in(code, [*placed, *also_placed])
 
 
 def find_loops(source: bytes) -> list[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -24,6 +25,9 @@ from lowwater.model import (
 )
 from lowwater.recording import records
 from lowwater.recording.frames import MAGIC, check_magic, whole_frames
+
+if TYPE_CHECKING:
+    from lowwater.experiment import Experiments
 
 
 def load(path: str | Path) -> Timeline:
@@ -113,6 +117,7 @@ class Fold:
         self.mended: list[Mending] = []
         self.footprint: Footprint | None = None
         self.ending: Ending | None = None
+        self.experiments: Experiments | None = None
 
     def add(self, record: records.Record) -> None:  # noqa: C901, PLR0912 - one case per record
         """Take one record, in the order of the file."""
@@ -158,6 +163,8 @@ class Fold:
                 self.mended = mendings
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
                 self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
+            case records.Experimented(experiments):
+                self.experiments = _experiments(experiments)
 
     def _sample(self, record: records.Sampled) -> Sample:
         gauges = {
@@ -184,7 +191,20 @@ class Fold:
             mended=tuple(self.mended),
             footprint=self.footprint,
             ending=self.ending,
+            experiments=self.experiments,
         )
+
+
+def _experiments(plain: dict[str, Any]) -> "Experiments":
+    from lowwater.experiment import Experiments
+
+    try:
+        return msgspec.convert(plain, Experiments)
+    except msgspec.MsgspecError as error:
+        msg = "the recording holds experiments that this release does not know"
+        raise UnreadableInput(
+            msg, received=str(error), advice="pip install --upgrade lowwater"
+        ) from error
 
 
 def _census(counted: records.Counted) -> Census:

@@ -1,6 +1,6 @@
 """The records of a recording, as msgspec structs; version 2 of the format."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -153,6 +153,15 @@ class Ended(_Record, tag="ended"):
     peak_rss_bytes: int | None
 
 
+class Experimented(_Record, tag="experiments"):
+    """What `lowwater diagnose` has found in runs with changes; this recording is the first run.
+
+    As plain data: no program that is watched has to load the words for it.
+    """
+
+    experiments: dict[str, Any]
+
+
 Record: TypeAlias = (
     Began
     | Learned
@@ -172,6 +181,7 @@ Record: TypeAlias = (
     | Spent
     | SeenOutside
     | Ended
+    | Experimented
 )
 
 encode = msgspec.msgpack.Encoder().encode

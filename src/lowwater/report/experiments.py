@@ -6,9 +6,18 @@ import textwrap
 from rich.console import Console
 from rich.table import Table
 
-from lowwater.experiment import Checked, Effect, Experiment, Measured, State
-from lowwater.model import Kind
+from lowwater.experiment import (
+    Conclusion,
+    Effect,
+    Experiment,
+    Experiments,
+    Measured,
+    State,
+)
+from lowwater.model import Diagnosis, Kind, Unit
 from lowwater.units import format_duration, format_growth, format_interval
+from lowwater.verdict import words
+from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
@@ -17,14 +26,15 @@ _STATES = {
 }
 
 
-def render(checked: Checked, *, width: int = 100, colour: bool = False) -> str:
+def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False) -> str:
     """The whole outcome as text."""
+    experiments = diagnosis.experiments or Experiments()
     drawn = io.StringIO()
     console = Console(
         file=drawn, width=width, force_terminal=colour, no_color=not colour, highlight=False
     )
-    console.print(_table(checked))
-    for paragraph in _paragraphs(checked):
+    console.print(_table(experiments))
+    for paragraph in _paragraphs(diagnosis, experiments):
         console.print()
         for part in paragraph:
             for line in textwrap.wrap(part, width, subsequent_indent="  ") or [""]:
@@ -32,14 +42,13 @@ def render(checked: Checked, *, width: int = 100, colour: bool = False) -> str:
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
 
 
-def _table(checked: Checked) -> Table:
-    base = checked.experiments[0].measured if checked.experiments else None
-    unit = base.unit if base is not None and base.unit else "round"
+def _table(experiments: Experiments) -> Table:
+    unit = words.one(Unit(0, experiments.base.unit or "round"))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("experiment", no_wrap=True)
     table.add_column(f"growth per {unit}", no_wrap=True)
     table.add_column("says")
-    for one in checked.experiments:
+    for one in experiments.rows:
         table.add_row(one.name, growth(one.measured), says(one))
     return table
 
@@ -65,11 +74,12 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-def _paragraphs(checked: Checked) -> list[list[str]]:
-    if not checked.experiments or not _leaks(checked):
-        return [[_nothing_to_find(checked)]]
-    told = [[*checked.conclusion.sentences]] if checked.conclusion.sentences else []
-    for finding, state in checked.conclusion.states:
+def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str]]:
+    if not experiments.base.grows:
+        return [[_nothing_to_find(diagnosis, experiments.base)]]
+    conclusion = diagnosis.conclusion or Conclusion()
+    told = [[*conclusion.sentences]] if conclusion.sentences else []
+    for finding, state in conclusion.states:
         where = f"   {finding.where}" if finding.where else ""
         told.append(
             [
@@ -78,22 +88,23 @@ def _paragraphs(checked: Checked) -> list[list[str]]:
                 f"  {_STATES[state]}. More: lowwater explain {finding.code}",
             ]
         )
-    runs = sum(one.measured is not None for one in checked.experiments)
-    ended = ", ".join((f"{runs} runs in {format_duration(checked.elapsed_s)}", *checked.notes))
-    told.append([f"{ended}."])
+    runs = sum(one.measured is not None for one in experiments.rows)
+    took = format_duration(experiments.elapsed_s)
+    made = f"{runs} {'run' if runs == 1 else 'runs'} in {took}"
+    told.append([f"{', '.join((made, *experiments.notes))}."])
     return told
 
 
-def _leaks(checked: Checked) -> bool:
-    base = checked.experiments[0].measured
-    return base is not None and base.grows
-
-
-def _nothing_to_find(checked: Checked) -> str:
-    verdict = checked.diagnosis.verdict
+def _nothing_to_find(diagnosis: Diagnosis, base: Measured) -> str:
+    verdict = diagnosis.verdict
+    failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
+    if base.problem:
+        is_ours = base.problem.startswith(ENDED_BY_US)
+        return f"Nothing can be told, for {'' if is_ours else 'the program fails: '}{base.problem}."
+    also = f" It has failed, though: {failed}." if failed else ""
     if verdict.kind is Kind.INCONCLUSIVE:
         more = verdict.more_units_needed
         advice = f" It needs {more} more rounds: see --epochs and --rounds." if more else ""
-        return f"The run does not tell whether there is a leak: {verdict.because}.{advice}"
+        return f"The run does not tell whether there is a leak: {verdict.because}.{advice}{also}"
     because = f"{verdict.because[:1].upper()}{verdict.because[1:]}"
-    return f"There is nothing to find: the program does not leak. {because}."
+    return f"There is nothing to find: the program does not leak. {because}.{also}"

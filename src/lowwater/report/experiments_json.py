@@ -1,30 +1,34 @@
-"""The outcome of a checklist as JSON."""
+"""The part of the JSON report that only `lowwater diagnose` has."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
-from lowwater.experiment import Checked, Experiment
-from lowwater.report import json as report_json
+from lowwater.experiment import Conclusion, Experiment
+from lowwater.model import Diagnosis
 
 
-def render(checked: Checked) -> str:
-    """The report of the first run, with the experiments beside it."""
-    content: dict[str, Any] = json.loads(report_json.render(checked.diagnosis))
-    content["experiments"] = [_plain(one) for one in checked.experiments]
-    content["conclusion"] = {
-        "sentences": [*checked.conclusion.sentences],
-        "findings": [
-            {"code": finding.code, "where": finding.where, "state": state}
-            for finding, state in checked.conclusion.states
-        ],
+def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The experiments and what they come to; nothing where there were none."""
+    experiments = diagnosis.experiments
+    if experiments is None:
+        return {}
+    return {
+        "experiments": [_plain(one) for one in experiments.rows],
+        "conclusion": _conclusion(diagnosis.conclusion or Conclusion()),
+        "elapsed_s": round(experiments.elapsed_s, 3),
     }
-    content["elapsed_s"] = round(checked.elapsed_s, 3)
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _conclusion(conclusion: Conclusion) -> dict[str, Any]:
+    findings = [
+        {"code": finding.code, "where": finding.where, "state": state}
+        for finding, state in conclusion.states
+    ]
+    return {"sentences": [*conclusion.sentences], "findings": findings}
 
 
 def _plain(one: Experiment) -> dict[str, Any]:
     told = {**asdict(one), "codes": [*one.codes]}
-    # Between factors, not about the program.
-    del told["covers"], told["rejects"]
+    # Between factors and findings, not about the program.
+    del told["covers"], told["rejects"], told["places"]
     return told

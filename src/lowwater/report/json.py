@@ -6,6 +6,7 @@ from importlib import resources
 from typing import Any, Final
 
 from lowwater.model import Diagnosis, Ending, Finding, Ledger, LedgerRow, TraceNode, Verdict
+from lowwater.report import experiments_json
 from lowwater.report._words import signal_name
 
 SCHEMA_NAME: Final = "lowwater.report/1"
@@ -29,6 +30,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "footprint": asdict(diagnosis.footprint) if diagnosis.footprint else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
         "mended": [asdict(mending) for mending in diagnosis.mended],
+        **experiments_json.to_dict(diagnosis),
     }
 
 

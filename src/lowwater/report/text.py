@@ -26,6 +26,10 @@ _ASCII: Final = str.maketrans(
 def render(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) -> str:
     """The whole screen as text, each line at most `width` wide, commands excepted."""
     # rich costs more to import than all else here, and a watched program may end without it.
+    if diagnosis.experiments is not None:
+        from lowwater.report import experiments
+
+        return experiments.render(diagnosis, width=width, colour=colour)
     from lowwater.report._screen import draw
 
     return draw(diagnosis, width=width, colour=colour)

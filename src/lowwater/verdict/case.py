@@ -22,6 +22,8 @@ _SAME_BYTES = 128 * 1024
 _WARMUPS = ((8, 2), (5, 1))
 # A stretch of clock samples must be this long to hope that its lowest one met a low point.
 _CLOCK_STRETCHES = 16
+# Rounds are not all equally long: what may be one round after the last.
+_ONE_MORE = 1.5
 
 _NONE = np.zeros(0)
 _NOTHING = Series(_NONE, _NONE)
@@ -163,10 +165,15 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
 
 
 def _round_at(case: Case, elapsed_s: float) -> float:
-    """How many rounds of the unit had passed by then, in fractions."""
+    """How many rounds of the unit had passed by then, in fractions.
+
+    A call is counted when it begins, so that the end of the loop around it is one round later.
+    """
     times = np.array([sample.elapsed_s for sample in case.samples], dtype=np.float64)
     ordinals = np.array([sample.ordinal for sample in case.samples], dtype=np.float64)
-    inside = times[0] <= elapsed_s <= times[-1]
+    half = len(times) // 2
+    round_s = (times[-1] - times[half]) / max(ordinals[-1] - ordinals[half], 1.0)
+    inside = times[0] <= elapsed_s <= times[-1] + _ONE_MORE * round_s
     return float(np.interp(elapsed_s, times, ordinals)) if inside else -1.0
 
 

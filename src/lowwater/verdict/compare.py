@@ -7,7 +7,11 @@ from lowwater.model import Kind
 _REST = 0.15
 # The growth of two runs of the same program differs by so much anyway.
 _SLACK = 0.05
+# An interval that begins below this share of the growth does not say that it is all there.
+_MOST = 0.5
+_NO_LEAK = frozenset({Kind.CACHE, Kind.RESERVED, Kind.WARM_UP, Kind.SAWTOOTH, Kind.FLAT})
 _TOO_FEW = Difference(Effect.UNCLEAR, because="too few rounds to tell")
+_TOO_NOISY = Difference(Effect.UNCLEAR, because="too noisy to tell")
 
 
 def compare(base: Measured, changed: Measured) -> Difference:
@@ -17,19 +21,25 @@ def compare(base: Measured, changed: Measured) -> Difference:
     if not base.growth_bytes or changed.growth_bytes is None:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes
-    if changed.kind not in {Kind.LEAK, Kind.INCONCLUSIVE} and share > 1 - _REST:
+    has_stopped = share > 1 - _REST or _interval(changed)[0] <= _REST * base.growth_bytes
+    # What was judged to be no leak may still have a slope, of one jump, that means nothing.
+    if changed.kind in _NO_LEAK and has_stopped:
         return Difference(Effect.STOPS, 1.0)
-    return _apart(_interval(base), _interval(changed), share, changed)
+    if changed.kind is Kind.FRAGMENTED and share > 1 - _REST:
+        return Difference(Effect.STOPS, 1.0)
+    return _apart(base, changed, share)
 
 
-def _apart(
-    base: tuple[int, int], changed: tuple[int, int], share: float, measured: Measured
-) -> Difference:
-    if changed[1] < base[0]:
+def _apart(base: Measured, changed: Measured, share: float) -> Difference:
+    before, after = _interval(base), _interval(changed)
+    if after[1] < before[0]:
         return Difference(Effect.LESS, min(share, 1.0))
-    if changed[0] > base[1]:
+    if changed.kind is Kind.INCONCLUSIVE:
+        return _TOO_FEW
+    if after[0] > before[1]:
         return Difference(Effect.MORE, share)
-    return _TOO_FEW if measured.kind is Kind.INCONCLUSIVE else Difference(Effect.SAME, share)
+    is_all_there = after[0] >= _MOST * (base.growth_bytes or 0)
+    return Difference(Effect.SAME, share) if is_all_there else _TOO_NOISY
 
 
 def _interval(one: Measured) -> tuple[int, int]:

@@ -2,27 +2,33 @@
 
 from collections.abc import Sequence
 
-from lowwater.experiment import Conclusion, Effect, Experiment, State
+from lowwater.experiment import Conclusion, Effect, Experiment, Measured, State
 from lowwater.model import Finding
+from lowwater.units import format_growth
 
 # Less than this of the growth is not worth a sentence.
 _LEAST_SHARE = 0.1
 # With so much of it explained, nothing is left to look for.
 _ENOUGH = 0.9
+# A finding that explains so much of the growth speaks of the same as a change that stops it.
+_NEARLY_ALL = 0.8
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
 # A rest below this is within what the shares are known to.
-_LEAST_REST = 0.2
+_LEAST_REST = 0.1
+_NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 
 
 def helps(one: Experiment) -> bool:
-    """Whether a real part of the growth goes with the change."""
+    """Whether a real part of the growth goes with the change, or all that was left of it."""
     found = one.difference
-    return found is not None and found.effect in _HELPS and found.share >= _LEAST_SHARE
+    if found is None or found.effect not in _HELPS:
+        return False
+    return found.share >= _LEAST_SHARE or found.effect is Effect.STOPS
 
 
 def has_failed(one: Experiment) -> bool:
@@ -36,17 +42,30 @@ def is_explained(experiments: Sequence[Experiment]) -> bool:
     return sum(_own_share(one, whole) for one in whole) >= _ENOUGH
 
 
+def still_leaks(experiments: Sequence[Experiment]) -> bool:
+    """Whether each change that helps leaves a leak, be it a small one."""
+    helpful = [one for one in experiments if helps(one)]
+    return all(one.measured is not None and one.measured.leaks for one in helpful)
+
+
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
     states = tuple((finding, _state(finding, tried)) for finding in findings)
-    helpful = _most_special([one for one in tried if helps(one)])
+    helpful = [one for one in tried if helps(one)]
     if not helpful:
-        return Conclusion((_NOTHING,) if tried else (), states)
-    shares = {one: _own_share(one, helpful) for one in helpful}
-    told = sorted((one for one in helpful if shares[one] >= _LEAST_SHARE), key=shares.__getitem__)
+        return Conclusion((_NOTHING if tried else _NOT_TRIED,), states)
+    shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
+    told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
-    return Conclusion((*sentences, *_about_sum(sum(shares[one] for one in told))), states)
+    sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
+    return Conclusion(tuple(sentences), states)
+
+
+def _is_told(one: Experiment, share: float) -> bool:
+    """Not what is within the noise; a small rest that stops is beyond it."""
+    is_rest = one.difference is not None and one.difference.effect is Effect.STOPS
+    return share >= _LEAST_SHARE or (is_rest and 0 < share_of(one) < _LEAST_SHARE)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
@@ -64,26 +83,63 @@ def _about_sum(share: float) -> list[str]:
     )
 
 
+def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
+    """A leak that is small beside the first is one all the same."""
+    least = min(helpful, key=lambda one: (one.measured or Measured()).growth_bytes or 0)
+    left = least.measured
+    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < _ENOUGH:
+        return []
+    growth = format_growth(left.growth_bytes)
+    return [f"A smaller leak is left then: {growth} per {left.unit}."]
+
+
 def _sentence(one: Experiment, share: float) -> str:
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    return f"{what} causes it: {round(100 * share)} % of the growth goes with it."
+    part = "it" if share >= _ENOUGH else "a part of it"
+    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
 
 
 def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
     """Without what a more special change takes away as well."""
-    covered = [_share(other) for other in helpful if other.key in one.covers]
-    return max(0.0, _share(one) - max(covered, default=0.0))
+    if one.detail:
+        # A part that is larger than the rest of the whole is what was taken away before.
+        whole = next((all_ for all_ in helpful if all_.key == one.key and not all_.detail), None)
+        rest = 1.0 if whole is None else _own_share(whole, helpful)
+        return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
+    covered = [other for other in helpful if other.key in one.covers and not other.detail]
+    return max(0.0, share_of(one) - sum(_own_share(other, helpful) for other in covered))
 
 
-def _share(one: Experiment) -> float:
+def share_of(one: Experiment) -> float:
+    """Which part of the growth goes with a change."""
     return one.difference.share if one.difference is not None else 0.0
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
-    whole = [one for one in tried if not one.detail]
-    if any(helps(one) for one in whole if finding.code in one.codes):
+    if any(helps(one) for one in tried if _is_about(finding, one)):
         return State.CONFIRMED
     # Only a change that surely takes the cause away can speak against it.
-    against = [one.difference for one in whole if finding.code in one.rejects]
-    is_rejected = any(one is not None and one.effect in _NO_HELP for one in against)
-    return State.REJECTED if is_rejected else State.UNTESTED
+    against = [one for one in tried if not one.detail and finding.code in one.rejects]
+    if any(one.difference and one.difference.effect in _NO_HELP for one in against):
+        return State.REJECTED
+    # What holds all of the growth was filled by what all of the growth goes with.
+    holds_all = (finding.share or 0.0) >= _NEARLY_ALL
+    is_gone = any(share_of(one) >= _ENOUGH for one in tried if helps(one))
+    return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
+
+
+def _is_about(finding: Finding, one: Experiment) -> bool:
+    """Whether a change has taken away what was found: its line, or all of its kind."""
+    if any(_is_within(finding.where, place) for place in one.places):
+        return True
+    return finding.code in one.codes and not one.detail
+
+
+def _is_within(where: str | None, place: str) -> bool:
+    """Whether `train.py:14` lies in `train.py:7-19`."""
+    file, _, line = (where or "").rpartition(":")
+    holder, _, lines = place.rpartition(":")
+    first, _, last = lines.partition("-")
+    if file != holder or not (line.isdigit() and first.isdigit()):
+        return False
+    return int(first) <= int(line) <= int(last or first)

@@ -3,14 +3,19 @@
 from lowwater.experiment import Measured
 from lowwater.model import Diagnosis, Ending, Kind, Verdict
 
+# How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "
+ENDED_BY_US = "the run was ended "
 _RESIDENT = "resident, anonymous"
 # The first rounds warm up.
 _WARM_UP = 1 / 3
 
 
-def measured_in(diagnosis: Diagnosis, base: Measured | None) -> Measured:
-    """The growth per round: of what is in use, or of what is resident where holes are at issue."""
+def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "") -> Measured:
+    """The growth per round: of what is in use, or of what is resident where holes are at issue.
+
+    `last_words` is what a program that failed has said.
+    """
     verdict = _verdict(diagnosis, base)
     ending = diagnosis.ending
     growth, interval = verdict.growth_bytes_per_unit, verdict.interval_bytes
@@ -27,7 +32,7 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None) -> Measured:
         verdict.units_seen,
         growth,
         interval,
-        _problem(diagnosis, verdict, ending),
+        _problem(diagnosis, verdict, last_words, rounds_needed=base.rounds // 2 if base else 0),
         ending.elapsed_s if ending is not None else 0.0,
     )
 
@@ -60,12 +65,25 @@ def _resident_growth(
     return slope(first, last), (halves[0], halves[1])
 
 
-def _problem(diagnosis: Diagnosis, verdict: Verdict, ending: Ending | None) -> str:
-    not_made = next((note for note in diagnosis.notes if note.startswith(NOT_MADE)), None)
-    if not_made is not None:
+def _problem(diagnosis: Diagnosis, verdict: Verdict, last_words: str, *, rounds_needed: int) -> str:
+    not_made = _noted(diagnosis, NOT_MADE)
+    if not_made:
         return not_made.removeprefix(NOT_MADE)
-    if verdict.is_leak is not None or ending is None:
-        return ""
+    # A program may fail at its end, when all has been seen.
+    is_judged = verdict.is_leak is not None and verdict.units_seen >= rounds_needed
+    failed = "" if is_judged or diagnosis.ending is None else how_it_failed(diagnosis.ending)
+    said = _noted(diagnosis, ENDED_BY_US) or (f"{last_words} ({failed})" if last_words else failed)
+    return said if failed else ""
+
+
+def _noted(diagnosis: Diagnosis, beginning: str) -> str:
+    return next((note for note in diagnosis.notes if note.startswith(beginning)), "")
+
+
+def how_it_failed(ending: Ending) -> str:
+    """In words; nothing where it did not."""
+    if ending.out_of_memory:
+        return "killed for memory"
     if ending.signal is not None:
-        return f"it was ended by signal {ending.signal}"
-    return f"it ended with exit code {ending.exit_code}" if ending.exit_code else ""
+        return f"ended by signal {ending.signal}"
+    return f"exit code {ending.exit_code}" if ending.exit_code else ""

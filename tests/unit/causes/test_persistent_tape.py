@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from lowwater import tallies
@@ -53,3 +55,35 @@ def test_tape_of_the_present_step_is_innocent(counts):
     tape = Tally(tallies.TAPES, "GradientTape", counts, "train.py:17")
 
     assert [found.code for found in find_causes(an_evidence(tape, mib=2))] == ["LW404"]
+
+
+def with_a_tape_beside_the_tensor(mib):
+    tape = a_step("[0]", "tensorflow.python.eager.backprop.GradientTape")
+    held = a_holder(
+        a_module(),
+        a_step(".kept", "list"),
+        a_step("[*]", "tuple"),
+        a_step("[1]", "tensorflow.python.framework.ops.EagerTensor", about="float32 (256, 256)"),
+        grows=".kept",
+        added_at="train.py:18",
+        mib=mib,
+    )
+    return replace(held, brings=(tape,))
+
+
+def test_tape_beside_the_tensor_is_found_where_most_of_the_growth_is_native():
+    held = with_a_tape_beside_the_tensor(mib=0.25)
+
+    finding, *_ = find_causes(an_evidence(held, unit="iteration", mib=3))
+
+    assert (finding.code, finding.where) == ("LW208", "train.py:18")
+    assert finding.message == (
+        "`kept` grows by one tuple every iteration. A gradient tape is in each, with all that it "
+        "recorded."
+    )
+
+
+def test_used_tape_beside_a_tensor_that_is_all_of_the_growth_is_innocent():
+    held = with_a_tape_beside_the_tensor(mib=3)
+
+    assert [found.code for found in find_causes(an_evidence(held, mib=3))] == ["LW102"]

@@ -518,3 +518,21 @@ def test_key_of_a_path_tells_names_and_types_apart():
 
     assert len(keys) == 5
     assert key_of(root, 1) != key_of(root, 2)
+
+
+def a_library(given):
+    root = Node("keras", type(pytest))
+    call = root.child(tuple, "local args")
+    call.count, call.fan_out, call.own_bytes = min(given, 1), given, 48
+    items = call.child(bytearray)
+    items.count, items.own_bytes = given, given * 900_000
+    root.sum_up()
+    return root
+
+
+def test_what_a_call_of_a_library_is_given_at_the_second_of_two_censuses_is_not_accused():
+    earlier = [summarise([a_library(0)], 0)]
+
+    assert compare([a_library(1)], earlier, MIB) == ([], [])
+    # Ten things are not one that is passing through.
+    assert len(compare([a_library(10)], earlier, MIB)[0]) == 1

@@ -46,4 +46,3 @@ def test_another_callback_of_the_same_class_does_not_act_again():
 def test_every_factor_is_found_by_its_key_those_in_reserve_too():
     assert [find_factor(one.key) for one in FACTORS] == [*FACTORS]
     assert find_factor("muted-callbacks").codes == ("LW101",)
-    assert find_factor("") is None

@@ -1,9 +1,11 @@
 """A recording is readable after a kill at any byte; anything else wrong is a clear sentence."""
 
+import msgspec
 import pytest
 
 from lowwater.errors import UnreadableInput
-from lowwater.model import Mending, MendState
+from lowwater.experiment import Difference, Effect, Experiment, Experiments, Measured
+from lowwater.model import Kind, Mending, MendState
 from lowwater.recording.frames import MAGIC, frame
 from lowwater.recording.reader import Follower, load
 from lowwater.recording.records import (
@@ -11,6 +13,7 @@ from lowwater.recording.records import (
     Collected,
     Columns,
     Ended,
+    Experimented,
     Mended,
     Noted,
     Sampled,
@@ -164,3 +167,30 @@ def test_what_became_of_a_repair_replaces_what_was_said_of_it_before(recording):
     append_after_end(str(recording), [Mended([waiting]), Mended([applied])])
 
     assert load(recording).mended == (applied,)
+
+
+def test_experiments_behind_the_first_run_are_read_back(recording):
+    measured = Measured(Kind.LEAK, "epoch", "train.py:9", 12, 4000, (3900, 4100), "", 8.5)
+    changed = Experiment(
+        "without your callbacks",
+        "stops",
+        "callbacks",
+        measured=measured,
+        difference=Difference(Effect.STOPS, 1.0),
+        codes=("LW101",),
+        covers=("containers",),
+        places=("train.py:7-19",),
+    )
+    experiments = Experiments((Experiment("as it is", "leaks", measured=measured), changed), 42.0)
+
+    append_after_end(str(recording), [Experimented(msgspec.to_builtins(experiments))])
+
+    assert load(recording).experiments == experiments
+    assert len(load(recording).samples) == 2
+
+
+def test_experiments_of_another_release_ask_for_an_upgrade(recording):
+    append_after_end(str(recording), [Experimented({"rows": 3})])
+
+    with pytest.raises(UnreadableInput, match="does not know"):
+        load(recording)

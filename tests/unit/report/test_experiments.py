@@ -2,26 +2,30 @@
 
 import importlib.resources
 import json
+from dataclasses import replace
 
 import jsonschema
+import pytest
 
 from lowwater.experiment import (
-    Checked,
     Conclusion,
     Difference,
     Effect,
     Experiment,
+    Experiments,
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Finding, Kind, Verdict
-from lowwater.report import experiments, experiments_json
+from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
+from lowwater.report import experiments
+from lowwater.report import json as report_json
+from lowwater.verdict.measure import ENDED_BY_US
 
 MIB = 1 << 20
 FINDING = Finding("LW101", "callback-retention", "`Saver.kept` grows.", "Stop it.", "train.py:14")
 
 
-def a_checked(kind=Kind.LEAK):
+def a_diagnosis(kind=Kind.LEAK):
     base = Measured(kind, "epoch", None, 12, 4 * MIB, (round(3.9 * MIB), round(4.1 * MIB)))
     flat = Measured(Kind.FLAT, "epoch", None, 12, 1024, (0, 2048))
     rows = (
@@ -38,11 +42,11 @@ def a_checked(kind=Kind.LEAK):
     )
     conclusion = Conclusion(("The callback Saver causes it.",), ((FINDING, State.CONFIRMED),))
     verdict = Verdict(kind, "memory in use stayed level")
-    return Checked(Diagnosis(verdict), rows, conclusion, 42.0)
+    return Diagnosis(verdict, experiments=Experiments(rows, 42.0), conclusion=conclusion)
 
 
 def test_table_shows_growth_interval_and_what_it_says():
-    text = experiments.render(a_checked(), width=120)
+    text = experiments.render(a_diagnosis(), width=120)
 
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert lines[0] == "experiment growth per epoch says"
@@ -54,7 +58,7 @@ def test_table_shows_growth_interval_and_what_it_says():
 
 
 def test_conclusion_and_findings_follow_the_table():
-    text = experiments.render(a_checked(), width=120)
+    text = experiments.render(a_diagnosis(), width=120)
 
     assert "The callback Saver causes it." in text
     assert "LW101 callback-retention   train.py:14" in text
@@ -63,7 +67,7 @@ def test_conclusion_and_findings_follow_the_table():
 
 
 def test_flat_program_has_nothing_to_find():
-    text = experiments.render(a_checked(Kind.FLAT), width=100)
+    text = experiments.render(a_diagnosis(Kind.FLAT), width=100)
 
     assert (
         "There is nothing to find: the program does not leak. Memory in use stayed level." in text
@@ -71,7 +75,7 @@ def test_flat_program_has_nothing_to_find():
 
 
 def test_json_has_the_report_the_experiments_and_the_conclusion():
-    content = json.loads(experiments_json.render(a_checked()))
+    content = json.loads(report_json.render(a_diagnosis()))
 
     assert content["schema"] == "lowwater.report/1"
     assert content["experiments"][1]["difference"] == {
@@ -89,4 +93,26 @@ def test_json_fits_the_schema_that_is_shipped():
         importlib.resources.files("lowwater.report").joinpath("report.schema.json").read_text()
     )
 
-    jsonschema.validate(json.loads(experiments_json.render(a_checked())), schema)
+    jsonschema.validate(json.loads(report_json.render(a_diagnosis())), schema)
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        ("KeyError: 'x' (exit code 1)", "for the program fails: KeyError: 'x' (exit code 1)."),
+        (f"{ENDED_BY_US}after 3 s", "for the run was ended after 3 s."),
+    ],
+)
+def test_program_of_which_nothing_was_seen_has_a_reason(problem, told):
+    diagnosis = a_diagnosis(Kind.INCONCLUSIVE)
+    rows = (Experiment("as it is", problem, measured=Measured(problem=problem)),)
+
+    text = experiments.render(replace(diagnosis, experiments=Experiments(rows)), width=120)
+
+    assert f"Nothing can be told, {told}" in text
+
+
+def test_flat_program_that_fails_at_its_end_says_so():
+    diagnosis = replace(a_diagnosis(Kind.FLAT), ending=Ending(3.0, 5))
+
+    assert "It has failed, though: exit code 5." in experiments.render(diagnosis, width=200)

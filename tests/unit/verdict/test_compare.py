@@ -35,8 +35,14 @@ def test_growth_within_the_noise_of_both_runs_is_the_same():
     assert compare(BASE, a_run(3.9)).effect is Effect.SAME
 
 
-def test_vague_growth_proves_no_difference():
-    assert compare(BASE, a_run(3.0, spread_mib=2.0)).effect is Effect.SAME
+def test_vague_growth_proves_nothing():
+    difference = compare(BASE, a_run(3.0, spread_mib=2.0))
+
+    assert (difference.effect, difference.because) == (Effect.UNCLEAR, "too noisy to tell")
+
+
+def test_run_that_is_judged_flat_has_stopped_however_vague_its_slope():
+    assert compare(BASE, a_run(3.0, spread_mib=4.0, kind=Kind.FLAT)).effect is Effect.STOPS
 
 
 def test_larger_growth_is_more():

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from lowwater.experiment import Difference, Effect, Experiment, Measured, State
-from lowwater.model import Finding
-from lowwater.verdict.conclude import conclude, is_explained
+from lowwater.model import Finding, Kind
+from lowwater.verdict.conclude import conclude, is_explained, still_leaks
 
 
 def tried(key, effect, share=0.0, *, blamed="", detail="", codes=()):  # noqa: PLR0913
@@ -41,8 +41,8 @@ def test_two_causes_are_both_named_the_larger_first():
 
     first, second = conclude([models, callback], []).sentences
 
-    assert first.startswith("The callback Saver causes it: 70 %")
-    assert second.startswith("Making a new model for every fit causes it: 30 %")
+    assert first.startswith("The callback Saver causes a part of it: 70 %")
+    assert second.startswith("Making a new model for every fit causes a part of it: 30 %")
 
 
 def test_one_callback_is_told_in_the_place_of_all():
@@ -103,7 +103,7 @@ def test_what_a_more_special_change_explains_is_not_told_twice():
 
     sentence, rest = conclude([mended, eager], []).sentences
 
-    assert sentence.startswith("A known leak causes it: 59 %")
+    assert sentence.startswith("A known leak causes a part of it: 59 %")
     assert rest == "The other 41 % stay with every change."
     assert not is_explained([mended, eager])
 
@@ -114,8 +114,8 @@ def test_rest_that_only_the_wider_change_explains_is_told_with_its_own_share():
 
     first, second = conclude([mended, models], []).sentences
 
-    assert first.startswith("A known leak causes it: 60 %")
-    assert second.startswith("New models causes it: 40 %")
+    assert first.startswith("A known leak causes a part of it: 60 %")
+    assert second.startswith("New models causes a part of it: 40 %")
     assert is_explained([mended, models])
 
 
@@ -126,3 +126,81 @@ def test_changes_that_act_on_the_same_growth_are_said_to():
         "They act on the same growth: together they are more than all of it."
     )
     assert conclude([one], []).sentences[-1] == "The other 30 % stay with every change."
+
+
+def test_finding_whose_lines_went_with_the_change_is_confirmed():
+    lines = replace(CALLBACKS, codes=(), places=("train.py:7-19",))
+    inside = replace(FINDING, code="LW102", where="train.py:14")
+    outside = replace(FINDING, code="LW102", where="train.py:24")
+    other_file = replace(FINDING, code="LW102", where="data.py:14")
+
+    states = [state for _, state in conclude([lines], [inside, outside, other_file]).states]
+
+    assert states == [State.CONFIRMED, State.UNTESTED, State.UNTESTED]
+
+
+def test_finding_that_holds_all_of_what_the_change_stops_is_confirmed():
+    pipeline = tried("one-batch", Effect.STOPS, 1.0, blamed="the input pipeline")
+    most = replace(FINDING, code="LW102", share=0.95)
+    some = replace(FINDING, code="LW107", share=0.05)
+
+    states = [state for _, state in conclude([pipeline], [most, some]).states]
+
+    assert states == [State.CONFIRMED, State.UNTESTED]
+
+
+def test_what_a_change_speaks_against_is_rejected_however_much_it_would_explain():
+    callbacks = replace(tried("callbacks", Effect.SAME), rejects=("LW101",))
+    pipeline = tried("one-batch", Effect.STOPS, 1.0, blamed="the input pipeline")
+
+    [(_, state)] = conclude([callbacks, pipeline], [replace(FINDING, share=0.95)]).states
+
+    assert state is State.REJECTED
+
+
+def test_container_of_a_callback_is_not_told_a_second_time_but_another_one_is():
+    def container(share, line=""):
+        one = tried("containers", Effect.LESS, share, blamed=f"line {line}", detail=line)
+        return with_covers(one, "callbacks")
+
+    callbacks = tried("callbacks", Effect.LESS, 0.6, blamed="the callback Saver")
+    both = [container(1.0), container(0.6, "train.py:14"), container(0.4, "train.py:30")]
+
+    assert [one.split(":")[0] for one in conclude([callbacks, *both], []).sentences] == [
+        "The callback Saver causes a part of it",
+        "Line train.py",
+    ]
+    assert conclude([callbacks, *both], []).sentences[1].startswith("Line train.py:30")
+
+
+def test_small_leak_that_a_change_leaves_is_told():
+    left = Measured(Kind.LEAK, "epoch", None, 12, 586 << 10, (500 << 10, 600 << 10))
+    eager = replace(tried("eager", Effect.LESS, 0.95, blamed="the tracing"), measured=left)
+
+    assert conclude([eager], []).sentences == (
+        "The tracing causes it: 95 % of the growth goes with it.",
+        "A smaller leak is left then: +586.0 KiB per epoch.",
+    )
+    assert still_leaks([eager])
+    assert not still_leaks([eager, CALLBACKS])
+
+
+def test_small_rest_that_stops_on_top_of_another_change_is_told_with_its_share():
+    left = Measured(Kind.LEAK, "epoch", None, 12, 586 << 10, (500 << 10, 600 << 10))
+    eager = replace(tried("eager", Effect.LESS, 0.95, blamed="the tracing"), measured=left)
+    on_top = tried("callbacks", Effect.STOPS, 0.05, blamed="the callback Saver", codes=("LW101",))
+
+    conclusion = conclude([eager, on_top], [FINDING])
+
+    assert conclusion.sentences == (
+        "The tracing causes it: 95 % of the growth goes with it.",
+        "The callback Saver causes a part of it: 5 % of the growth goes with it.",
+    )
+    assert conclusion.states == ((FINDING, State.CONFIRMED),)
+    assert not still_leaks([eager, on_top])
+
+
+def test_without_time_for_any_change_nothing_is_concluded():
+    assert conclude([left_out("callbacks")], []).sentences == (
+        "No change was tried: the table says why.",
+    )

@@ -176,3 +176,18 @@ def test_collections_of_another_unit_count_as_measured_where_they_are_on_one_lin
     assert leading.unit.name == "iteration"
     assert leading.growth_bytes_per_unit == pytest.approx(0.65 * MIB, rel=0.1)
     assert "grows by 83.2 KiB per predict call: too little to matter" in by_unit[1].because
+
+
+def test_collection_at_the_end_of_a_loop_speaks_for_the_calls_inside_of_it():
+    """A call is counted when it begins: its last sample comes before the end of the loop."""
+    loop = a_run(20, unit="iteration").leaves_garbage(mib=4).collects([19]).timeline()
+    calls = replace(loop.units[0], id=2, name="train_on_batch", where=None)
+    samples = [
+        replace(sample, unit_id=2, elapsed_s=sample.elapsed_s - 0.01)
+        for sample in loop.samples
+        if sample.ordinal < 19
+    ]
+
+    both = replace(loop, units=(*loop.units, calls), samples=(*loop.samples, *samples))
+
+    assert {one.kind for one in judge(both)[1]} == {Kind.SAWTOOTH}

@@ -76,8 +76,24 @@ def test_only_the_unit_of_the_first_run_is_compared():
 def test_run_that_ended_before_it_told_anything_has_a_problem():
     nothing = replace(LEAK, kind=Kind.INCONCLUSIVE)
 
-    assert measured_in(a_run(nothing, exit_code=1), None).problem == "it ended with exit code 1"
+    assert measured_in(a_run(nothing, exit_code=1), None).problem == "exit code 1"
     assert measured_in(a_run(LEAK, exit_code=1), None).problem == ""
+
+
+def test_problem_is_told_in_the_last_words_of_the_program():
+    nothing = replace(LEAK, kind=Kind.INCONCLUSIVE)
+
+    found = measured_in(a_run(nothing, exit_code=1), None, "KeyError: 'loss'")
+
+    assert found.problem == "KeyError: 'loss' (exit code 1)"
+
+
+def test_change_with_which_the_program_fails_early_proves_nothing():
+    base = Measured(Kind.LEAK, "epoch", "train.py:9", 12, 4000, (3900, 4100))
+    early = replace(FLAT, units_seen=5)
+
+    assert measured_in(a_run(early, exit_code=1), base).problem == "exit code 1"
+    assert measured_in(a_run(FLAT, exit_code=1), base).problem == ""
 
 
 def test_change_that_could_not_be_made_is_a_problem():

@@ -12,6 +12,7 @@ from lowwater.experiments.factors.one_batch import OneBatch
 from lowwater.experiments.factors.one_item import OneItem
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
+from lowwater.experiments.factors.short_containers import ShortContainers
 
 FACTORS: tuple[Factor, ...] = (
     WithoutCallbacks(),
@@ -26,13 +27,15 @@ FACTORS: tuple[Factor, ...] = (
     OtherHeap(),
     Collected(),
     FreshModel(),
+    # The broadest: what is kept in a container may have been kept by any of the others.
+    ShortContainers(),
 )
 
 
-def find_factor(key: str) -> Factor | None:
+def find_factor(key: str) -> Factor:
     """By its key, those that are tried in the place of another included."""
     every = (one for factor in FACTORS for one in (factor, factor.instead) if one is not None)
-    return next((one for one in every if one.key == key), None)
+    return next(one for one in every if one.key == key)
 
 
 __all__ = ["FACTORS", "Factor", "find_factor"]

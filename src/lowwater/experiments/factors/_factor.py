@@ -14,7 +14,8 @@ class Factor:
     `blamed` where it does. `codes` are the causes that it confirms where it helps, and
     `rejects` those that it takes away for sure: where it does not help, they are not at work.
     `covers` are the keys of more special factors: what goes with those goes with this one too.
-    `instead` is tried where the program cannot be run with the change.
+    `after` are those that name a culprit better, and come first where both are in question.
+    `instead` is tried where the program cannot be run with the change; it `asks` the same.
     """
 
     key: ClassVar[str]
@@ -24,14 +25,33 @@ class Factor:
     codes: ClassVar[tuple[str, ...]] = ()
     rejects: ClassVar[tuple[str, ...]] = ()
     covers: ClassVar[tuple[str, ...]] = ()
+    after: ClassVar[tuple[str, ...]] = ()
     instead: "ClassVar[Factor | None]" = None
+    asks: ClassVar[str] = ""
     # Whether it changes how much of the heap is holes, and not what is in use.
     is_about_holes: ClassVar[bool] = False
     environment: ClassVar[Mapping[str, str]] = {}
 
+    @property
+    def question(self) -> str:
+        """The same for a factor and the one that is tried in its place."""
+        return self.asks or self.key
+
     def parts(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
         """What can be left out one by one where the whole helps: detail -> how it is called."""
         return {}
+
+    def part_name(self, detail: str) -> str:
+        """How the experiment with one part is called."""
+        return f"without {detail}"
+
+    def places(self, facts: Facts, detail: str) -> tuple[str, ...]:  # noqa: ARG002
+        """What the change takes away, as far as its lines are known: `train.py:7-19`."""
+        return ()
+
+    def wanted(self, facts: Facts, detail: str) -> str:  # noqa: ARG002
+        """What `apply` is given as `detail`."""
+        return detail
 
     def why_not(self, facts: Facts) -> str | None:  # noqa: ARG002
         """Why there is nothing to change in this program; None if there is."""

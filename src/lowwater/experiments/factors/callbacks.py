@@ -7,7 +7,7 @@ from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.factors.muted_callbacks import MutedCallbacks
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import flattened, is_meant, parts_of
+from lowwater.experiments.look import flattened, is_meant, parts_of, spans_of
 
 
 class WithoutCallbacks(Factor):
@@ -30,6 +30,10 @@ class WithoutCallbacks(Factor):
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each of them."""
         return parts_of(facts)
+
+    def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
+        """The code of all of them, or of one."""
+        return spans_of(facts, detail)
 
     def apply(self, change: Change, detail: str) -> None:
         """Give the others to `fit`."""

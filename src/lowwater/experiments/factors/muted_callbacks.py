@@ -8,7 +8,7 @@ from typing import Any
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import flattened, is_meant, parts_of
+from lowwater.experiments.look import flattened, is_meant, parts_of, spans_of
 
 # ruff: noqa: ANN401 - callbacks of the program
 
@@ -17,6 +17,7 @@ class MutedCallbacks(Factor):
     """Each of their methods is let through the first time; afterwards nothing new is kept."""
 
     key = "muted-callbacks"
+    asks = "callbacks"
     name = "your callbacks act once only"
     cleared = "not your callbacks"
     blamed = "a callback of yours"
@@ -25,6 +26,14 @@ class MutedCallbacks(Factor):
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each of them."""
         return parts_of(facts)
+
+    def part_name(self, detail: str) -> str:
+        """It is there all the same."""
+        return f"{detail} acts once only"
+
+    def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
+        """The code of all of them, or of one."""
+        return spans_of(facts, detail)
 
     def apply(self, change: Change, detail: str) -> None:
         """They stay in the list, and are silent."""

@@ -1,0 +1,42 @@
+"""Let containers stay short that the program adds to."""
+
+from lowwater.experiments.change import Change
+from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
+
+
+class ShortContainers(Factor):
+    """At the lines that the findings of the first run name; the first items and the newest stay."""
+
+    key = "containers"
+    name = "your containers kept short"
+    cleared = "not what they keep"
+    blamed = "what containers of yours keep"
+    codes = ("LW102", "LW104", "LW105", "LW107", "LW201", "LW208")
+    # What a callback, or a pipeline, keeps in a container goes with it as well.
+    covers = ("callbacks", "one-batch", "generator", "same-model")
+    after = ("buffers", *covers)
+
+    def why_not(self, facts: Facts) -> str | None:
+        """Some line has to be suspected."""
+        return None if facts.additions else "no line is known that adds to one"
+
+    def parts(self, facts: Facts) -> dict[str, str]:
+        """Each line."""
+        return {where: f"what `{what}` keeps ({where})" for where, what in facts.additions.items()}
+
+    def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
+        """All of them, or the one that is named."""
+        return (detail,) if detail else tuple(facts.additions)
+
+    def part_name(self, detail: str) -> str:
+        """The line stays, it is what it adds that goes."""
+        return f"kept short: {detail}"
+
+    def wanted(self, facts: Facts, detail: str) -> str:
+        """The lines."""
+        return "\n".join(self.places(facts, detail))
+
+    def apply(self, change: Change, detail: str) -> None:
+        """When the files of the program are loaded."""
+        change.keep_short(detail.splitlines())

@@ -1,0 +1,30 @@
+"""Which changes come first."""
+
+from collections.abc import Sequence
+
+from lowwater.experiment import Measured
+from lowwater.experiments.factors import Factor
+from lowwater.model import Finding
+
+
+def in_order(
+    factors: Sequence[Factor], base: Measured, findings: Sequence[Finding]
+) -> list[Factor]:
+    """Those that the findings of the first run speak for, then the others in their own order."""
+    codes = [finding.code for finding in findings]
+    suited = [one for one in factors if base.leaks or one.is_about_holes]
+
+    def rank(factor: Factor) -> int:
+        known = [codes.index(code) for code in factor.codes if code in codes]
+        return min(known, default=len(codes))
+
+    def with_later(factor: Factor) -> int:
+        later = (rank(other) for other in suited if factor.key in other.after)
+        return min(rank(factor), *later, len(codes))
+
+    return sorted(suited, key=with_later)
+
+
+def is_suspected(factor: Factor, findings: Sequence[Finding]) -> bool:
+    """Whether a finding speaks for it."""
+    return any(finding.code in factor.codes for finding in findings)

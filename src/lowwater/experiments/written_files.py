@@ -1,0 +1,65 @@
+"""Whether a program looks as if it wrote files: it will write them in every run."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+# Calls that leave a file behind, by their last name.
+_WRITERS = frozenset(
+    (
+        "save save_weights export savez savez_compressed savefig to_csv to_parquet to_pickle dump "
+        "write_text write_bytes mkdir makedirs ModelCheckpoint CSVLogger TensorBoard "
+        "BackupAndRestore SummaryWriter create_file_writer"
+    ).split()
+)
+_WRITING_MODES = frozenset("wax")
+
+
+def writes_files(script: Path) -> bool:
+    """By its source, and that of the modules beside it that it imports."""
+    return any(_looks_like_it(file) for file in (script, *_imported(script)))
+
+
+def _looks_like_it(file: Path) -> bool:
+    return any(_writes(node) for node in _nodes(file) if isinstance(node, ast.Call))
+
+
+def _imported(script: Path) -> Iterator[Path]:
+    names = {name for node in _nodes(script) for name in _names(node)}
+    beside = (script.parent / f"{name.partition('.')[0]}.py" for name in sorted(names))
+    return (file for file in beside if file.is_file())
+
+
+def _names(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import(names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(name)):
+            return [name]
+    return []
+
+
+def _nodes(file: Path) -> Iterator[ast.AST]:
+    try:
+        return ast.walk(ast.parse(file.read_bytes()))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return iter(())
+
+
+def _writes(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            pass
+        case _:
+            return False
+    if name == "open":
+        given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+        # `path.open("w")` has the mode first.
+        given += call.args[:1] if isinstance(call.func, ast.Attribute) else []
+        modes = [one.value for one in given if isinstance(one, ast.Constant)]
+        return any(isinstance(mode, str) and _is_writing(mode) for mode in modes)
+    return name in _WRITERS
+
+
+def _is_writing(mode: str) -> bool:
+    return bool(_WRITING_MODES & {*mode}) and {*mode} <= {*"rwaxbt+"}

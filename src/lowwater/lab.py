@@ -1,0 +1,118 @@
+"""Tries one change of the program, and compares it with the same program without it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from lowwater.experiment import Experiment, Measured
+from lowwater.experiments.cuts import Cuts
+from lowwater.experiments.factors import Factor
+from lowwater.experiments.facts import Facts
+from lowwater.rerun import ChangeWanted, Order, Ran, Reruns
+
+# An experiment may be slower than the program, eager execution above all; a hanging one is ended.
+_SLOWER = 6
+_LEAST_TIME_S = 60
+
+
+class Listener(Protocol):
+    """Who is told how far it has come."""
+
+    def begins(self, name: str) -> None:
+        """A run is about to start."""
+
+    def expects(self, base: Experiment, runs: int) -> None:
+        """The program as it is grows, so that many more runs follow at most."""
+
+    def done(self, one: Experiment) -> None:
+        """A line of the table is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a change is made on: the program as it is, or with another change made before.
+
+    `share` is how much of the program's growth is there.
+    """
+
+    measured: Measured
+    changes: tuple[ChangeWanted, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    share: float = 1.0
+
+
+class Lab:
+    """All runs of one program with one length; `facts` is what is known of it."""
+
+    def __init__(self, reruns: Reruns, cuts: Cuts, listener: Listener) -> None:
+        """Nothing is run yet."""
+        self.cuts = cuts
+        self.facts = Facts()
+        self.earlier = 0
+        self._reruns = reruns
+        self._listener = listener
+        self._grounds: dict[Experiment, Ground] = {}
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the budget."""
+        return self._reruns.left_s
+
+    def as_it_is(self, name: str) -> tuple[Ran, Measured]:
+        """The program without any change."""
+        self._listener.begins(name)
+        return self._measured(Order(self.cuts), None)
+
+    def tries(self, factor: Factor, detail: str, ground: Ground) -> Iterator[Experiment]:
+        """The change; where the program cannot be run with it, also the one in its place."""
+        from lowwater.verdict.conclude import has_failed
+
+        tried = self._tried(factor, detail, ground)
+        yield tried
+        if has_failed(tried) and factor.instead is not None:
+            yield self._tried(factor.instead, detail, ground)
+
+    def ground_with(self, tried: Experiment) -> Ground:
+        """For changes on top of one that was tried."""
+        return self._grounds[tried]
+
+    def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
+        from lowwater.verdict.compare import compare
+        from lowwater.verdict.says import says
+
+        facts, is_on_top = self.facts, bool(ground.changes)
+        name = factor.part_name(detail) if detail else factor.name
+        name = f"{name}, too" if is_on_top else name
+        self._listener.begins(name)
+        changes = (*ground.changes, (factor.key, factor.wanted(facts, detail)))
+        environment = {**ground.environment, **factor.environment}
+        _, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        difference = compare(ground.measured, measured)
+        share = difference.share * ground.share
+        parts = factor.parts(facts)
+        only = next(iter(parts.values())) if len(parts) == 1 else ""
+        blamed = parts.get(detail) or only or factor.blamed
+        tried = Experiment(
+            name,
+            says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
+            factor.question,
+            detail,
+            measured,
+            replace(difference, share=share),
+            blamed,
+            factor.codes,
+            # What the ground has taken away is in nobody's share any more.
+            () if is_on_top else factor.covers,
+            () if is_on_top else factor.rejects,
+            factor.places(facts, detail),
+        )
+        self._grounds[tried] = Ground(measured, changes, environment, ground.share - share)
+        return tried
+
+    def _measured(self, order: Order, base: Measured | None) -> tuple[Ran, Measured]:
+        from lowwater.verdict.measure import measured_in
+
+        longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s) if base else float("inf")
+        ran = self._reruns.run(order, longest_s)
+        self.earlier += ran.is_earlier
+        return ran, measured_in(ran.diagnosis, base, ran.last_words)
