@@ -30,6 +30,8 @@ class Factor:
     asks: ClassVar[str] = ""
     # Whether it changes how much of the heap is holes, and not what is in use.
     is_about_holes: ClassVar[bool] = False
+    # Whether a leak would not be changed by it at all.
+    is_only_about_holes: ClassVar[bool] = False
     environment: ClassVar[Mapping[str, str]] = {}
 
     @property
