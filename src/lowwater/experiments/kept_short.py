@@ -35,9 +35,18 @@ _REACHING_METHODS = frozenset({"get", "setdefault"})
 class KeptShort:
     """Rewrites the statements at some lines of the program, as reports call them."""
 
-    def __init__(self, places: Sequence[str], failed: Callable[[str], None]) -> None:
-        """`failed` is told of lines at which nothing can be kept short."""
+    def __init__(
+        self,
+        places: Sequence[str],
+        may_grow: Callable[[], bool],
+        failed: Callable[[str], None],
+    ) -> None:
+        """As long as they `may_grow` they do; `failed` is told of lines where nothing can be done.
+
+        A program may need some items before it can go on.
+        """
         self._places = frozenset(places)
+        self._may_grow = may_grow
         self._failed = failed
         self._first_sizes: dict[Hashable, int] = {}
 
@@ -73,6 +82,9 @@ class KeptShort:
             self._failed(f"a {type(container).__name__} cannot be kept short")
             return container
         key = (id(container), None) if line is None else (type(container), line)
+        if self._may_grow():
+            self._first_sizes[key] = size
+            return container
         # A smaller one is another that has got the address.
         self._first_sizes[key] = first = min(self._first_sizes.get(key, size), size)
         return container if size <= first + _MORE else _shortened(container, first + _MORE)

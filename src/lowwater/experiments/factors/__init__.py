@@ -5,6 +5,7 @@ from lowwater.experiments.factors.callbacks import WithoutCallbacks
 from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
+from lowwater.experiments.factors.emptied_caches import EmptiedCaches
 from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
@@ -20,6 +21,7 @@ FACTORS: tuple[Factor, ...] = (
     OneItem(),
     OneBatch(),
     Mended(),
+    EmptiedCaches(),
     SameModel(),
     CpuOnly(),
     Eager(),
