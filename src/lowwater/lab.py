@@ -85,7 +85,7 @@ class Lab:
         name = f"{name}, too" if is_on_top else name
         self._listener.begins(name)
         changes = (*ground.changes, (factor.key, factor.wanted(facts, detail)))
-        environment = {**ground.environment, **factor.environment}
+        environment = {**ground.environment, **factor.variables()}
         _, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share

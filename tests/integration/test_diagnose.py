@@ -290,7 +290,7 @@ NAMED = {
     "sequence_per_fit_leaks": [PIPELINE],
     "generator_pipeline_per_epoch_leaks": [PIPELINE],
     "histories_by_fold_leaks": ["Making a new model for every fit causes"],
-    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes", "The other"],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes", PIPELINE],
     "cache_behind_repeat_leaks": ["`cache()` causes"],
     "retrace_epsilon_leaks": [TRACING],
     "function_per_task_leaks": [TRACING],

@@ -141,3 +141,31 @@ def test_one_item_leaves_the_rest_of_the_pipeline_as_it_is(told):
     # The first result of the function stands for all of one shape.
     assert passes == [[2, 2, 2, 2]] * 3
     assert sorted(map(str, taken)) == ["0", "0", "0", "1", "2", "3", "doubled"]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_fresh_model_trains_as_the_model_itself_would(told, library):
+    losses = [
+        told(
+            key,
+            f"""
+    import numpy as np, {library} as keras
+
+    keras.utils.set_random_seed(1)
+    x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+    model.compile("adam", "mse", metrics=["mae"])
+    losses = []
+    for _ in range(3):
+        history = model.fit(x, x[:, :1], epochs=2, shuffle=False, verbose=0)
+        losses += [*history.history["loss"], *model.evaluate(x, x[:, :1], verbose=0)]
+    print(json.dumps([losses, model.history is history]))
+    """,
+        )
+        for key in ("fresh-model", "mended")
+    ]
+
+    [fresh, is_left], [plain, _] = losses
+    assert fresh == pytest.approx(plain, rel=1e-5)
+    assert is_left

@@ -69,6 +69,17 @@ class Change:
         """Act at the start of each call of a function."""
         self._enter(function, lambda plain: injected(plain, act, "start"))
 
+    def after(self, function: Any, act: Callable[..., object], *arguments: str) -> None:  # noqa: ANN401
+        """Act before each `return` of a function, with the values of its `arguments`."""
+
+        def guarded(*values: Any) -> None:  # noqa: ANN401
+            try:
+                act(*values)
+            except Exception as error:  # noqa: BLE001 - the program has to run
+                self.failed(f"{type(error).__name__}: {error}")
+
+        self._enter(function, lambda plain: injected(plain, guarded, "end", *arguments))
+
     def in_every_round(self, act: Callable[[], object]) -> None:
         """Act in every round of the program's loops, in every epoch, and at every call of Keras."""
 

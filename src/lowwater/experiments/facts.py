@@ -22,6 +22,7 @@ _KEPT_BY_THE_PROGRAM = frozenset(
 class Facts:
     """Which callbacks and data `fit` was given, and where it can run."""
 
+    # How often one model was fitted; more than two are not counted.
     fits: int = 0
     # Different models that were fitted; more than two are not counted.
     models: int = 0

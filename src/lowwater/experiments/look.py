@@ -34,7 +34,8 @@ PYTHON_IN_PIPELINES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 _CARRIERS = frozenset({"LambdaCallback"})
 
 
-_ENOUGH_MODELS = 2
+# Several models, or several fits of one, are not counted further.
+_ENOUGH = 2
 _numbers = itertools.count()
 # An address may be given to another model when the first is dead; a number is not.
 _names: "weakref.WeakKeyDictionary[Any, int]" = weakref.WeakKeyDictionary()
@@ -56,6 +57,8 @@ class Look:
         self._generators: list[str] = []
         self._iterates_datasets = False
         self._models: set[int] = set()
+        self._fits: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._most_fits = 0
         self._backend = ""
         self._told: Facts | None = None
 
@@ -122,13 +125,15 @@ class Look:
         return x
 
     def _saw_model(self, model: Any) -> Any:
-        if len(self._models) < _ENOUGH_MODELS:
+        self._fits[model] = self._fits.get(model, 0) + 1
+        self._most_fits = min(_ENOUGH, max(self._most_fits, self._fits[model]))
+        if len(self._models) < _ENOUGH:
             self._models.add(_names.setdefault(model, next(_numbers)))
         return model
 
     def _tell(self) -> None:
         facts = Facts(
-            fits=int(bool(self._inputs)),
+            fits=self._most_fits,
             models=len(self._models),
             callbacks=dict(self._callbacks),
             spans=dict(self._spans),

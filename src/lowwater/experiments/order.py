@@ -12,7 +12,11 @@ def in_order(
 ) -> list[Factor]:
     """Those that the findings of the first run speak for, then the others in their own order."""
     codes = [finding.code for finding in findings]
-    suited = [one for one in factors if base.leaks or one.is_about_holes]
+    suited = [
+        one
+        for one in factors
+        if (one.is_about_holes if not base.leaks else not one.is_only_about_holes)
+    ]
 
     def rank(factor: Factor) -> int:
         known = [codes.index(code) for code in factor.codes if code in codes]

@@ -109,3 +109,17 @@ def test_framework_that_cannot_count_its_gpus_has_none(learned, monkeypatch):
     looked(learned, keras=a_library("keras", "jax")).fit("keras.fit", Model())
 
     assert seen(learned).gpus == 0
+
+
+def test_fits_of_one_model_are_told_from_models_that_are_fitted_once(learned):
+    change = looked(learned, keras=a_library("keras"))
+    models = [Model() for _ in range(3)]
+    for model in models:
+        change.fit("keras.fit", model)
+
+    assert (seen(learned).fits, seen(learned).models) == (1, 2)
+
+    for _ in range(5):
+        change.fit("keras.fit", models[0])
+
+    assert (seen(learned).fits, seen(learned).models) == (2, 2)

@@ -6,6 +6,8 @@ from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
 from lowwater.experiments.factors.emptied_caches import EmptiedCaches
+from lowwater.experiments.factors.fresh_model import FreshModel
+from lowwater.experiments.factors.jemalloc import Jemalloc
 from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
@@ -26,7 +28,9 @@ FACTORS: tuple[Factor, ...] = (
     CpuOnly(),
     Eager(),
     OtherHeap(),
+    Jemalloc(),
     Collected(),
+    FreshModel(),
     # The broadest: what is kept in a container may have been kept by any of the others.
     ShortContainers(),
 )

@@ -30,7 +30,12 @@ class Factor:
     asks: ClassVar[str] = ""
     # Whether it changes how much of the heap is holes, and not what is in use.
     is_about_holes: ClassVar[bool] = False
-    environment: ClassVar[Mapping[str, str]] = {}
+    # Whether a leak would not be changed by it at all.
+    is_only_about_holes: ClassVar[bool] = False
+
+    def variables(self) -> Mapping[str, str]:
+        """What the process has to have in its environment when it starts."""
+        return {}
 
     @property
     def question(self) -> str:
