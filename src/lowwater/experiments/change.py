@@ -98,6 +98,7 @@ class Change:
             return self.rounds.made < after_rounds
 
         self.kept_short = KeptShort(places, may_grow, self.failed)
+        self.in_every_round(self.kept_short.forget_results)
 
     def _count_rounds(self, keras: ModuleType) -> None:
         self.before(keras.callbacks.CallbackList.on_epoch_end, self.rounds.passed)

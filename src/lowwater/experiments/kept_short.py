@@ -5,6 +5,7 @@ on as before.
 """
 
 import ast
+import weakref
 from collections import deque
 from collections.abc import (
     Callable,
@@ -49,6 +50,7 @@ class KeptShort:
         self._may_grow = may_grow
         self._failed = failed
         self._first_sizes: dict[Hashable, int] = {}
+        self._memos: list[weakref.ref[Any]] = []
 
     def rewrite(
         self, shown: str, tree: ast.Module, first_index: int
@@ -63,7 +65,21 @@ class KeptShort:
         placer.visit(tree)
         for line in sorted(lines - placer.found):
             self._failed(f"{shown}:{line} adds to nothing that can be kept short")
-        return [Tick(self.after), Tick(self.shorten)]
+        return [Tick(self.after), Tick(self.shorten), Tick(self.remember)]
+
+    def remember(self, function: Any) -> None:
+        """One that keeps its results: `functools.cache` and its like."""
+        if hasattr(function, "cache_clear"):
+            self._memos.append(weakref.ref(function))
+        else:
+            self._failed(f"what {getattr(function, '__name__', 'it')} keeps cannot be emptied")
+
+    def forget_results(self) -> None:
+        """In every round; a function that is gone has nothing to forget."""
+        for memo in self._memos if not self._may_grow() else ():
+            function = memo()
+            if function is not None:
+                function.cache_clear()
 
     def after(self, result: Any, *containers: Any) -> Any:
         """The result of a call that has added to containers, which are shortened now."""
@@ -122,6 +138,17 @@ class _Placer(ast.NodeTransformer):
         if not (containers and self._is_meant(node)):
             return node
         return ast.copy_location(_call(self._index, node, *containers), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:
+        """A function that keeps its results is known by its decorators, and named behind it."""
+        self.generic_visit(node)
+        top = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        here = self._lines & {*range(top, node.body[0].lineno)}
+        if not (here and node.decorator_list):
+            return node
+        self.found |= here
+        behind = ast.Expr(_call(self._index + 2, ast.Name(node.name, ast.Load())))
+        return [node, ast.copy_location(behind, node)]
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)

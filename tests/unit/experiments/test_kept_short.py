@@ -160,3 +160,37 @@ def test_container_may_grow_at_first_and_stays_at_what_it_has_then():
 
     assert 40 <= len(short["kept"]) <= 46
     assert short["kept"][-1] == 99
+
+
+def test_function_that_keeps_its_results_forgets_them_in_every_round():
+    program = """\
+        import functools
+        class Reader:
+            @functools.lru_cache(
+                maxsize=None)
+            def read(self, number):
+                return number
+        @functools.cache
+        def square(number):
+            return number * number
+        """
+    failed = []
+    kept = KeptShort(["train.py:3", "train.py:8"], lambda: False, failed.append)
+    tree = ast.parse(textwrap.dedent(program))
+    placed = kept.rewrite("train.py", tree, 0)
+    exec(fill_in(compiled(ast.fix_missing_locations(tree), "train.py"), placed), namespace := {})
+    for number in range(10):
+        assert namespace["square"](number) == number * number
+        assert namespace["Reader"]().read(number) == number
+
+    kept.forget_results()
+
+    assert namespace["square"].cache_info().currsize == 0
+    assert namespace["Reader"].read.cache_info().currsize == 0
+    assert failed == []
+
+
+def test_decorator_that_keeps_nothing_is_told():
+    _, [failed] = run("@same\ndef f():\n    pass\n", 1, same=lambda function: function)
+
+    assert failed == "what f keeps cannot be emptied"
