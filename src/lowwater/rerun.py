@@ -78,11 +78,15 @@ class Ran:
     is_earlier: bool = False
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the program says so by its end."""
+        ending = self.diagnosis.ending
+        return ending is not None and bool(ending.exit_code or ending.signal)
+
+    @property
     def last_words(self) -> str:
         """What a program that failed has said at its end."""
-        ending = self.diagnosis.ending
-        has_failed = ending is not None and bool(ending.exit_code or ending.signal)
-        return last_words(self.output) if has_failed else ""
+        return last_words(self.output) if self.has_failed else ""
 
     @property
     def last_lines(self) -> tuple[str, ...]:
@@ -104,11 +108,14 @@ class Reruns:
         """What is left of the budget."""
         return float("inf") if self._ends_s is None else self._ends_s - time.monotonic()
 
-    def run(self, order: Order, longest_s: float) -> Ran:
-        """Once, for so long at most; a hanging program is ended, and judged by what was seen."""
+    def run(self, order: Order, longest_s: float, *, again: bool = False) -> Ran:
+        """Once, for so long at most; a hanging program is ended, and judged by what was seen.
+
+        With `again` also where it was made before.
+        """
         recording = os.path.join(self._program.recordings, f"{order.file_name}.lw")
         output = f"{recording}.txt"
-        earlier = _finished(recording)
+        earlier = None if again else _finished(recording)
         diagnosis = earlier or self._run(order, recording, output, longest_s)
         kept = recording if os.path.exists(recording) else _set_aside(recording)
         return Ran(diagnosis, kept, output, is_earlier=earlier is not None)

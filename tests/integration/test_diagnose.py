@@ -408,6 +408,32 @@ def test_program_that_fails_is_told_with_its_last_words_and_its_exit_code(progra
     assert "Traceback (most recent call last):" in found.stderr
 
 
+def test_run_that_failed_is_made_again_in_the_next_diagnosis(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import pathlib
+
+    runs = pathlib.Path("runs.txt")
+    with runs.open("a") as file:
+        file.write("x")
+    assert not pathlib.Path("old.txt").exists(), "in the way"
+    for number in range(20):
+        str(number)
+    """,
+    )
+    old = programs.write("old.txt", "")
+
+    failed = diagnosis(script)
+    old.unlink()
+    second = diagnosis(script)
+    third = diagnosis(script)
+
+    assert "in the way" in failed.row("as it is")["says"]
+    assert second.returncode == third.returncode == 0
+    assert (programs.folder / "runs.txt").read_text() == "xx"
+
+
 def test_program_that_writes_runs_in_copies_where_nobody_can_be_asked(programs):
     script = write(
         programs,

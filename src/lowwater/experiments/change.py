@@ -6,14 +6,18 @@ Runs in the watched process: it imports no framework, and acts when the program 
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
 from lowwater.experiments.kept_short import KeptShort
+from lowwater.experiments.rounds import Rounds
 from lowwater.instrumentation._imports import AfterImport
 from lowwater.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.instrumentation._placement import innermost
+from lowwater.instrumentation.keras_calls import CALLS
 
+KERAS = ("keras", "tf_keras")
 Note = Callable[[str], None]
 
 
@@ -25,6 +29,9 @@ class Change:
         self._undo = ExitStack()
         self._note = note
         self.kept_short: KeptShort | None = None
+        self.rounds = Rounds()
+        for library in KERAS:
+            self.when_imported(library, self._count_rounds)
 
     def when_imported(self, library: str, act: Callable[[ModuleType], None]) -> None:
         """Act once the program has imported a library."""
@@ -73,9 +80,30 @@ class Change:
 
         self._enter(function, lambda plain: injected(plain, guarded, "end", *arguments))
 
-    def keep_short(self, places: Sequence[str]) -> None:
+    def in_every_round(self, act: Callable[[], object]) -> None:
+        """Act in every round of the program's loops, in every epoch, and at every call of Keras."""
+
+        def guarded() -> None:
+            try:
+                act()
+            except Exception as error:  # noqa: BLE001 - the program has to run
+                self.failed(f"{type(error).__name__}: {error}")
+
+        self.rounds.add(guarded)
+
+    def keep_short(self, places: Sequence[str], *, after_rounds: int = 0) -> None:
         """Let containers stay short that the program adds to at these lines."""
-        self.kept_short = KeptShort(places, self.failed)
+
+        def may_grow() -> bool:
+            return self.rounds.made < after_rounds
+
+        self.kept_short = KeptShort(places, may_grow, self.failed)
+        self.in_every_round(self.kept_short.forget_results)
+
+    def _count_rounds(self, keras: ModuleType) -> None:
+        self.before(keras.callbacks.CallbackList.on_epoch_end, self.rounds.passed)
+        for name in CALLS:
+            self.before(getattr(keras.Model, name), partial(self.rounds.passed, is_outer=False))
 
     def _enter(
         self,

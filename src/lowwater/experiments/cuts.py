@@ -51,7 +51,8 @@ class Cuts:
         def left(filename: str, line: int) -> None:
             told(LOOP_LEFT, f"{filename}:{line}")
 
-        limits = Limits(Limit(self.rounds, self.seconds, self.steps, self.leaves_loops), left)
+        limit = Limit(self.rounds, self.seconds, self.steps, self.leaves_loops)
+        limits = Limits(limit, left, change.rounds)
         for library in _LIBRARIES:
             change.when_imported(library, lambda m: self._shorten(m, change, limits, told))
             change.when_imported(library, lambda m: _watch_keras(m, change, limits))

@@ -5,6 +5,7 @@ on as before.
 """
 
 import ast
+import weakref
 from collections import deque
 from collections.abc import (
     Callable,
@@ -35,11 +36,21 @@ _REACHING_METHODS = frozenset({"get", "setdefault"})
 class KeptShort:
     """Rewrites the statements at some lines of the program, as reports call them."""
 
-    def __init__(self, places: Sequence[str], failed: Callable[[str], None]) -> None:
-        """`failed` is told of lines at which nothing can be kept short."""
+    def __init__(
+        self,
+        places: Sequence[str],
+        may_grow: Callable[[], bool],
+        failed: Callable[[str], None],
+    ) -> None:
+        """As long as they `may_grow` they do; `failed` is told of lines where nothing can be done.
+
+        A program may need some items before it can go on.
+        """
         self._places = frozenset(places)
+        self._may_grow = may_grow
         self._failed = failed
         self._first_sizes: dict[Hashable, int] = {}
+        self._memos: list[weakref.ref[Any]] = []
 
     def rewrite(
         self, shown: str, tree: ast.Module, first_index: int
@@ -54,7 +65,21 @@ class KeptShort:
         placer.visit(tree)
         for line in sorted(lines - placer.found):
             self._failed(f"{shown}:{line} adds to nothing that can be kept short")
-        return [Tick(self.after), Tick(self.shorten)]
+        return [Tick(self.after), Tick(self.shorten), Tick(self.remember)]
+
+    def remember(self, function: Any) -> None:
+        """One that keeps its results: `functools.cache` and its like."""
+        if hasattr(function, "cache_clear"):
+            self._memos.append(weakref.ref(function))
+        else:
+            self._failed(f"what {getattr(function, '__name__', 'it')} keeps cannot be emptied")
+
+    def forget_results(self) -> None:
+        """In every round; a function that is gone has nothing to forget."""
+        for memo in self._memos if not self._may_grow() else ():
+            function = memo()
+            if function is not None:
+                function.cache_clear()
 
     def after(self, result: Any, *containers: Any) -> Any:
         """The result of a call that has added to containers, which are shortened now."""
@@ -73,6 +98,9 @@ class KeptShort:
             self._failed(f"a {type(container).__name__} cannot be kept short")
             return container
         key = (id(container), None) if line is None else (type(container), line)
+        if self._may_grow():
+            self._first_sizes[key] = size
+            return container
         # A smaller one is another that has got the address.
         self._first_sizes[key] = first = min(self._first_sizes.get(key, size), size)
         return container if size <= first + _MORE else _shortened(container, first + _MORE)
@@ -110,6 +138,17 @@ class _Placer(ast.NodeTransformer):
         if not (containers and self._is_meant(node)):
             return node
         return ast.copy_location(_call(self._index, node, *containers), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | list[ast.stmt]:
+        """A function that keeps its results is known by its decorators, and named behind it."""
+        self.generic_visit(node)
+        top = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        here = self._lines & {*range(top, node.body[0].lineno)}
+        if not (here and node.decorator_list):
+            return node
+        self.found |= here
+        behind = ast.Expr(_call(self._index + 2, ast.Name(node.name, ast.Load())))
+        return [node, ast.copy_location(behind, node)]
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from lowwater.experiments.rounds import Rounds
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -24,9 +26,10 @@ class Limit(NamedTuple):
 class Limits:
     """Those of all loops of the program, which lie inside each other."""
 
-    def __init__(self, limit: Limit, left: Callable[[str, int], None]) -> None:
+    def __init__(self, limit: Limit, left: Callable[[str, int], None], rounds: Rounds) -> None:
         """`left` is told of the file and line of a loop that was left early."""
         self.limit = limit
+        self.rounds = rounds
         self._left = left
         self.work = 0
         self._loops: dict[str, list[LimitedLoop]] = {}
@@ -50,12 +53,16 @@ class Limits:
 
     def is_in_a_warm_loop(self, frame: "FrameType | None", loop: "LimitedLoop | None") -> bool:
         """Whether a frame runs inside of a loop, other than `loop`, that goes on and on."""
+        return self.rounds_around(frame, loop) > _WARM
+
+    def rounds_around(self, frame: "FrameType | None", loop: "LimitedLoop | None") -> int:
+        """The most rounds that a loop around a frame has made; 0 where there is none."""
+        most = 0
         while frame is not None:
             around = self._around(frame.f_code.co_filename, frame.f_lineno)
-            if any(one.made > _WARM for one in around if one is not loop):
-                return True
+            most = max([most, *(one.made for one in around if one is not loop)])
             frame = frame.f_back
-        return False
+        return most
 
     def _around(self, filename: str, line: int) -> "list[LimitedLoop]":
         """The loops that hold a line."""
@@ -75,6 +82,7 @@ class LimitedLoop:
         self._limits = limits
         self._filename = filename
         self._is_inner = False
+        self._is_outermost = True
         self._began_s = 0.0
         self._work_before = 0
 
@@ -82,13 +90,17 @@ class LimitedLoop:
         """The loop is entered, perhaps once more."""
         self.made = 0
         frame = sys._getframe(1)  # noqa: SLF001 - it enters the loop
-        self._is_inner = self._limits.is_in_a_warm_loop(frame, self)
+        rounds_around = self._limits.rounds_around(frame, self)
+        self._is_inner = rounds_around > _WARM
+        self._is_outermost = not rounds_around
         self._began_s = time.monotonic()
         self._work_before = self._limits.work
 
     def is_over(self) -> bool:
         """Asked at the start of each round; a loop that has trained nothing is never over."""
-        if self._is_enough() and self._limits.work > self._work_before:
+        has_worked = self._limits.work > self._work_before
+        self._limits.rounds.passed(is_outer=self._is_outermost and has_worked)
+        if self._is_enough() and has_worked:
             self._limits.leaves(self._filename, self.first_line)
             return True
         self.made += 1

@@ -21,6 +21,8 @@ _OVERLAP = "They act on the same growth: together they are more than all of it."
 _LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
+_ALL_FAILED = "No change could be tried: the program fails when it is run again"
+_IN_THE_WAY = "What the first run wrote may be in the way: try --sandbox --fresh."
 
 
 def helps(one: Experiment) -> bool:
@@ -54,12 +56,25 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     states = tuple((finding, _state(finding, tried)) for finding in findings)
     helpful = [one for one in tried if helps(one)]
     if not helpful:
-        return Conclusion((_NOTHING if tried else _NOT_TRIED,), states)
+        return Conclusion(_why_nothing(tried), states)
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
     told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
     sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _why_nothing(tried: Sequence[Experiment]) -> tuple[str, ...]:
+    """A change with which the program fails is none that was tried."""
+    if not tried:
+        return (_NOT_TRIED,)
+    if not all(has_failed(one) for one in tried):
+        return (_NOTHING,)
+    reasons = {one.difference.because for one in tried if one.difference is not None}
+    if len(tried) == 1 or len(reasons) > 1:
+        return ("No change could be tried: the program fails with each.",)
+    # Different changes do not break a program in one and the same way: it is the second run.
+    return (f"{_ALL_FAILED} ({reasons.pop()}).", _IN_THE_WAY)
 
 
 def _is_told(one: Experiment, share: float) -> bool:

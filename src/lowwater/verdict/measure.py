@@ -7,6 +7,7 @@ from lowwater.model import Diagnosis, Ending, Kind, Verdict
 NOT_MADE = "experiment not made: "
 ENDED_BY_US = "the run was ended "
 _RESIDENT = "resident, anonymous"
+_LEVEL_NOW = frozenset({Kind.WARM_UP, Kind.CACHE})
 # The first rounds warm up.
 _WARM_UP = 1 / 3
 
@@ -22,8 +23,8 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
     kind = verdict.kind if base is None else base.kind
     if kind is Kind.FRAGMENTED:
         growth, interval = _resident_growth(diagnosis, verdict)
-    elif base is not None and verdict.kind is Kind.WARM_UP:
-        # The slope of the whole is that of the jump; since then it is level.
+    elif base is not None and verdict.kind in _LEVEL_NOW:
+        # The slope of the whole is that of the rise before; since then it is level.
         growth, interval = 0, None
     return Measured(
         verdict.kind,

@@ -7,6 +7,7 @@ import pytest
 
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.facts import EPOCHS_CUT
+from lowwater.experiments.rounds import Rounds
 
 
 class Rebound:
@@ -14,6 +15,7 @@ class Rebound:
 
     def __init__(self):
         self.placed = []
+        self.rounds = Rounds()
 
     def when_imported(self, library, act):
         if library == "keras":

@@ -8,7 +8,7 @@ import pytest
 
 from lowwater.experiment import Measured
 from lowwater.experiments.factors import FACTORS, jemalloc
-from lowwater.experiments.factors.jemalloc import Jemalloc, Preloaded, find_jemalloc
+from lowwater.experiments.factors.jemalloc import Jemalloc, find_jemalloc
 from lowwater.experiments.facts import Facts
 from lowwater.experiments.order import in_order
 from lowwater.model import Kind
@@ -26,21 +26,20 @@ def library(monkeypatch, tmp_path):
 
 
 def test_it_is_preloaded_before_what_the_user_preloads(library, monkeypatch):
-    assert {**Jemalloc.environment} == {"LD_PRELOAD": library}
+    assert Jemalloc().variables() == {"LD_PRELOAD": library}
 
     monkeypatch.setenv("LD_PRELOAD", "libstderred.so libother.so")
 
-    assert {**Jemalloc.environment} == {"LD_PRELOAD": f"{library}:libstderred.so libother.so"}
+    assert Jemalloc().variables() == {"LD_PRELOAD": f"{library}:libstderred.so libother.so"}
     assert Jemalloc().why_not(Facts()) is None
 
 
 @pytest.mark.usefixtures("library")
-def test_where_it_is_missing_that_is_said_and_nothing_preloaded(monkeypatch):
+def test_where_it_is_missing_that_is_said(monkeypatch):
     monkeypatch.setattr(jemalloc, "_USUAL", ())
     monkeypatch.setattr(jemalloc.ctypes.util, "find_library", lambda _: None)
 
     assert Jemalloc().why_not(Facts()) == "no jemalloc here"
-    assert {**Jemalloc.environment} == {}
 
 
 @pytest.mark.usefixtures("library")
@@ -63,7 +62,7 @@ def test_it_is_asked_about_holes_only_and_after_the_trim():
 @pytest.mark.skipif(find_jemalloc() is None, reason="no jemalloc is installed here")
 def test_program_that_it_is_preloaded_to_runs_with_it():
     code = "from lowwater.probes.glibc import malloc_library; print(malloc_library())"
-    env = {**os.environ, **Preloaded()}
+    env = {**os.environ, **Jemalloc().variables()}
 
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True

@@ -11,10 +11,10 @@ from lowwater.experiments.kept_short import KeptShort
 from lowwater.instrumentation._inject import compiled, fill_in
 
 
-def run(text, *lines, **names):
+def run(text, *lines, may_grow=lambda: False, **names):
     """The names of a program in which some lines are kept short, and what could not be."""
     failed = []
-    kept = KeptShort([f"train.py:{line}" for line in lines], failed.append)
+    kept = KeptShort([f"train.py:{line}" for line in lines], may_grow, failed.append)
     tree = ast.parse(textwrap.dedent(text))
     placed = kept.rewrite("train.py", tree, 0)
     code = fill_in(compiled(ast.fix_missing_locations(tree), "train.py"), placed)
@@ -137,7 +137,7 @@ def test_what_cannot_be_kept_short_is_told(statement, said):
 
 
 def test_new_container_at_the_same_address_has_its_own_size():
-    kept = KeptShort([], print)
+    kept = KeptShort([], lambda: False, print)
     container = deque(range(100))
     kept.shorten(container)
     container.clear()
@@ -146,3 +146,51 @@ def test_new_container_at_the_same_address_has_its_own_size():
         kept.shorten(container)
 
     assert len(container) <= 6
+
+
+def test_container_may_grow_at_first_and_stays_at_what_it_has_then():
+    program = "kept = []\nfor i in range(100):\n    kept.append(i)\n    passed()\n"
+    passed = iter(range(1000))
+    seen = []
+
+    def count():
+        seen.append(next(passed))
+
+    short, _ = run(program, 3, may_grow=lambda: len(seen) < 40, passed=count)
+
+    assert 40 <= len(short["kept"]) <= 46
+    assert short["kept"][-1] == 99
+
+
+def test_function_that_keeps_its_results_forgets_them_in_every_round():
+    program = """\
+        import functools
+        class Reader:
+            @functools.lru_cache(
+                maxsize=None)
+            def read(self, number):
+                return number
+        @functools.cache
+        def square(number):
+            return number * number
+        """
+    failed = []
+    kept = KeptShort(["train.py:3", "train.py:8"], lambda: False, failed.append)
+    tree = ast.parse(textwrap.dedent(program))
+    placed = kept.rewrite("train.py", tree, 0)
+    exec(fill_in(compiled(ast.fix_missing_locations(tree), "train.py"), placed), namespace := {})
+    for number in range(10):
+        assert namespace["square"](number) == number * number
+        assert namespace["Reader"]().read(number) == number
+
+    kept.forget_results()
+
+    assert namespace["square"].cache_info().currsize == 0
+    assert namespace["Reader"].read.cache_info().currsize == 0
+    assert failed == []
+
+
+def test_decorator_that_keeps_nothing_is_told():
+    _, [failed] = run("@same\ndef f():\n    pass\n", 1, same=lambda function: function)
+
+    assert failed == "what f keeps cannot be emptied"

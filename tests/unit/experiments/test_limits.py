@@ -1,11 +1,14 @@
 """When a loop has made enough rounds."""
 
 from lowwater.experiments.limits import Limit, Limits
+from lowwater.experiments.rounds import Rounds
 
 
 def limits(*, rounds=3, seconds=0.0, steps=2):
     left = []
-    made = Limits(Limit(rounds, seconds, steps), lambda file, line: left.append((file, line)))
+    made = Limits(
+        Limit(rounds, seconds, steps), lambda file, line: left.append((file, line)), Rounds()
+    )
     return made, left
 
 
@@ -64,3 +67,13 @@ def test_loop_called_from_a_warm_loop_is_left_by_number_whatever_the_time():
         inside.append(rounds_of(inner, each=all_of_them.worked))
 
     assert inside == [20, 20, 2, 2, 2, 2]
+    # Those of the outer loop, but for the first, before which nothing was trained.
+    assert all_of_them.rounds.made == 5
+
+
+def test_rounds_of_a_loop_that_prepares_data_do_not_count():
+    all_of_them, _ = limits()
+
+    rounds_of(all_of_them.of_loop("a.py", 1, 9))
+
+    assert all_of_them.rounds.made == 0

@@ -60,6 +60,37 @@ def test_nothing_that_helps_is_said_plainly():
     assert sentence.startswith("No change stops the growth")
 
 
+def failed(key, because):
+    return replace(tried(key, Effect.FAILED), difference=Difference(Effect.FAILED, 0.0, because))
+
+
+def test_program_that_fails_in_one_way_with_every_change_fails_when_it_is_run_again():
+    because = "OSError: full (exit code 1)"
+
+    sentences = conclude([failed("callbacks", because), failed("eager", because)], []).sentences
+
+    assert sentences == (
+        f"No change could be tried: the program fails when it is run again ({because}).",
+        "What the first run wrote may be in the way: try --sandbox --fresh.",
+    )
+
+
+def test_changes_that_break_the_program_each_in_its_way_tell_nothing():
+    both = [failed("callbacks", "IndexError (exit code 1)"), failed("eager", "ended by signal 6")]
+
+    assert conclude(both, []).sentences == (
+        "No change could be tried: the program fails with each.",
+    )
+
+
+def test_one_change_that_was_tried_is_enough_to_say_that_none_stops_it():
+    some = [failed("callbacks", "IndexError (exit code 1)"), tried("eager", Effect.SAME)]
+
+    [sentence] = conclude(some, []).sentences
+
+    assert sentence.startswith("No change stops the growth")
+
+
 def test_finding_is_confirmed_where_its_change_helps():
     assert conclude([CALLBACKS], [FINDING]).states == ((FINDING, State.CONFIRMED),)
 

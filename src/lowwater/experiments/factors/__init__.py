@@ -5,6 +5,7 @@ from lowwater.experiments.factors.callbacks import WithoutCallbacks
 from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
+from lowwater.experiments.factors.emptied_caches import EmptiedCaches
 from lowwater.experiments.factors.fresh_model import FreshModel
 from lowwater.experiments.factors.jemalloc import Jemalloc
 from lowwater.experiments.factors.mended import Mended
@@ -22,6 +23,7 @@ FACTORS: tuple[Factor, ...] = (
     OneItem(),
     OneBatch(),
     Mended(),
+    EmptiedCaches(),
     SameModel(),
     CpuOnly(),
     Eager(),

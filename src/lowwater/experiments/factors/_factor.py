@@ -32,7 +32,10 @@ class Factor:
     is_about_holes: ClassVar[bool] = False
     # Whether a leak would not be changed by it at all.
     is_only_about_holes: ClassVar[bool] = False
-    environment: ClassVar[Mapping[str, str]] = {}
+
+    def variables(self) -> Mapping[str, str]:
+        """What the process has to have in its environment when it starts."""
+        return {}
 
     @property
     def question(self) -> str:

@@ -1,7 +1,6 @@
 """Hide the GPUs."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
@@ -15,11 +14,14 @@ class CpuOnly(Factor):
     cleared = "not the GPU"
     blamed = "something on the GPU"
     codes = ("LW405",)
-    environment: ClassVar[Mapping[str, str]] = {
-        "CUDA_VISIBLE_DEVICES": "-1",
-        "JAX_PLATFORMS": "cpu",
-    }
 
     def why_not(self, facts: Facts) -> str | None:
         """There has to be one."""
         return None if facts.gpus else "no GPU here: nothing to compare"
+
+    def variables(self) -> Mapping[str, str]:
+        """Those that the frameworks ask."""
+        return {
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "JAX_PLATFORMS": "cpu",
+        }

@@ -3,8 +3,7 @@
 import ctypes.util
 import glob
 import os
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Mapping
 
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
@@ -24,25 +23,6 @@ def find_jemalloc() -> str | None:
     return found[0] if found else ctypes.util.find_library("jemalloc")
 
 
-class Preloaded(Mapping[str, str]):
-    """The variable that loads it before all others; looked for when a run is started."""
-
-    def __getitem__(self, name: str) -> str:
-        """Together with what the user preloads."""
-        library = find_jemalloc() if name == _PRELOAD else None
-        if library is None:
-            raise KeyError(name)
-        return ":".join(filter(None, (library, os.environ.get(_PRELOAD))))
-
-    def __iter__(self) -> Iterator[str]:
-        """One name, or none."""
-        yield from (_PRELOAD,) if find_jemalloc() else ()
-
-    def __len__(self) -> int:
-        """Of all names."""
-        return len([*self])
-
-
 class Jemalloc(Factor):
     """It sorts pieces by their size, and so leaves other holes."""
 
@@ -54,7 +34,6 @@ class Jemalloc(Factor):
     covers = ("heap",)
     is_about_holes = True
     is_only_about_holes = True
-    environment: ClassVar[Mapping[str, str]] = Preloaded()
 
     def why_not(self, facts: Facts) -> str | None:  # noqa: ARG002
         """It has to be here, and not in use already: what is preloaded here is so there."""
@@ -62,3 +41,8 @@ class Jemalloc(Factor):
         if used and not used.startswith("libc."):
             return f"the program runs with {used} already"
         return None if find_jemalloc() else "no jemalloc here"
+
+    def variables(self) -> Mapping[str, str]:
+        """It is loaded before all others, together with what the user preloads."""
+        libraries = (find_jemalloc(), os.environ.get(_PRELOAD))
+        return {_PRELOAD: ":".join(filter(None, libraries))}

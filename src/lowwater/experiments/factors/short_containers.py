@@ -4,14 +4,15 @@ from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
 
+# A third of the rounds of a run: what comes then is enough to see whether it is level.
+_LATE = 4
 
-class ShortContainers(Factor):
-    """At the lines that the findings of the first run name; the first items and the newest stay."""
 
-    key = "containers"
-    name = "your containers kept short"
-    cleared = "not what they keep"
+class _Containers(Factor):
+    """What both ways have in common."""
+
     blamed = "what containers of yours keep"
+    cleared = "not what they keep"
     codes = ("LW102", "LW104", "LW105", "LW107", "LW201", "LW208")
     # What a callback, or a pipeline, keeps in a container goes with it as well.
     covers = ("callbacks", "one-batch", "generator", "same-model")
@@ -29,13 +30,37 @@ class ShortContainers(Factor):
         """All of them, or the one that is named."""
         return (detail,) if detail else tuple(facts.additions)
 
-    def part_name(self, detail: str) -> str:
-        """The line stays, it is what it adds that goes."""
-        return f"kept short: {detail}"
-
     def wanted(self, facts: Facts, detail: str) -> str:
         """The lines."""
         return "\n".join(self.places(facts, detail))
+
+
+class LateContainers(_Containers):
+    """They grow for some rounds, where the program needs a number of items, and then no more."""
+
+    key = "late-containers"
+    asks = "containers"
+    name = "your containers stop growing"
+
+    def part_name(self, detail: str) -> str:
+        """What is there by then stays."""
+        return f"stops growing: {detail}"
+
+    def apply(self, change: Change, detail: str) -> None:
+        """When the files of the program are loaded."""
+        change.keep_short(detail.splitlines(), after_rounds=_LATE)
+
+
+class ShortContainers(_Containers):
+    """At the lines that the findings of the first run name; the first items and the newest stay."""
+
+    key = "containers"
+    name = "your containers kept short"
+    instead = LateContainers()
+
+    def part_name(self, detail: str) -> str:
+        """The line stays, it is what it adds that goes."""
+        return f"kept short: {detail}"
 
     def apply(self, change: Change, detail: str) -> None:
         """When the files of the program are loaded."""
