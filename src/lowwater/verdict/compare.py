@@ -21,7 +21,11 @@ def compare(base: Measured, changed: Measured) -> Difference:
     if not base.growth_bytes or changed.growth_bytes is None:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes
-    has_stopped = share > 1 - _REST or _interval(changed)[0] <= _REST * base.growth_bytes
+    # Garbage that comes and goes may hide a growth of any size.
+    may_be_nothing = changed.kind is not Kind.SAWTOOTH and (
+        _interval(changed)[0] <= _REST * base.growth_bytes
+    )
+    has_stopped = share > 1 - _REST or may_be_nothing
     # What was judged to be no leak may still have a slope, of one jump, that means nothing.
     if changed.kind in _NO_LEAK and has_stopped:
         return Difference(Effect.STOPS, 1.0)
