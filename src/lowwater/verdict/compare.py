@@ -5,6 +5,8 @@ from lowwater.model import Kind
 
 # A rest of the growth below this share is noise of the measurement.
 _REST = 0.15
+# What the last models leave that wait for the collector is more than that.
+_REST_OF_GARBAGE = 0.3
 # The growth of two runs of the same program differs by so much anyway.
 _SLACK = 0.05
 # An interval that begins below this share of the growth does not say that it is all there.
@@ -21,7 +23,8 @@ def compare(base: Measured, changed: Measured) -> Difference:
     if not base.growth_bytes or changed.growth_bytes is None:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes
-    has_stopped = share > 1 - _REST or _interval(changed)[0] <= _REST * base.growth_bytes
+    rest = _REST_OF_GARBAGE if changed.kind is Kind.SAWTOOTH else _REST
+    has_stopped = share > 1 - rest or _interval(changed)[0] <= rest * base.growth_bytes
     # What was judged to be no leak may still have a slope, of one jump, that means nothing.
     if changed.kind in _NO_LEAK and has_stopped:
         return Difference(Effect.STOPS, 1.0)

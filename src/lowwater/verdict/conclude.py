@@ -12,6 +12,7 @@ _LEAST_SHARE = 0.1
 _ENOUGH = 0.9
 # A finding that explains so much of the growth speaks of the same as a change that stops it.
 _NEARLY_ALL = 0.8
+_LITTLE = 0.5
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
@@ -36,6 +37,14 @@ def helps(one: Experiment) -> bool:
 def has_failed(one: Experiment) -> bool:
     """Whether the program cannot be run with the change."""
     return one.difference is not None and one.difference.effect is Effect.FAILED
+
+
+def needs_a_partner(one: Experiment) -> bool:
+    """Whether a change has taken away little: something else may hold the same."""
+    found = one.difference
+    if found is None or one.detail:
+        return False
+    return found.effect in _NO_HELP or (found.effect is Effect.LESS and found.share < _LITTLE)
 
 
 def is_explained(experiments: Sequence[Experiment]) -> bool:
