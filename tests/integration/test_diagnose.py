@@ -194,7 +194,7 @@ def test_custom_loop_that_retraces_is_named_and_what_needs_fit_says_so(programs,
 
     found = diagnosis(script)
 
-    assert found.effect("eager, no tf.function") == "stops"
+    assert found.effect("eager, no tf.function or jit") == "stops"
     assert found.sentences == [
         "The tracing of functions causes it: 100 % of the growth goes with it."
     ]

@@ -41,7 +41,8 @@ def endlessly(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def _as_many(items: Iterator[Any], count: int) -> Iterator[Any]:
-    return itertools.islice(endlessly(items), count)
+    # Keras takes a generator, and no other iterator.
+    yield from itertools.islice(endlessly(items), count)
 
 
 def _counted(items: Iterator[Any], tally: list[int]) -> Iterator[Any]:

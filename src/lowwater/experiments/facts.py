@@ -40,6 +40,7 @@ class Facts:
     backend: str = ""
     gpus: int = 0
     has_tensorflow: bool = True
+    has_jax: bool = False
     # Lines that add to a container, by the findings of the first run: line -> the container.
     additions: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,7 +54,7 @@ class Facts:
         known = json.loads(environment.get(_KEY, "{}"))
         lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
-        has_tensorflow = "tensorflow" in environment
+        frameworks = {f"has_{name}": name in environment for name in ("tensorflow", "jax")}
         kept = (one for one in findings if one.code in _KEPT_BY_THE_PROGRAM)
         additions = {one.where: one.holder for one in kept if one.where and one.holder}
-        return cls(**{**known, **lists, "has_tensorflow": has_tensorflow, "additions": additions})
+        return cls(**{**known, **lists, **frameworks, "additions": additions})

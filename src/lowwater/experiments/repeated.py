@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from lowwater.experiments.again import Again, endlessly
-from lowwater.experiments.callers import OF_LIBRARIES, line_of_the_program
+from lowwater.experiments.callers import line_of_the_program
 from lowwater.experiments.loaders import loader_with
 from lowwater.experiments.look import kind_of_input
+from lowwater.experiments.py_datasets import batches_of, one_batch
 
 # ruff: noqa: ANN401 - data of the program
 
-_DATASETS = frozenset({"PyDataset", "Sequence"})
 # A program with more kinds of data sets than this gives a new one in each round.
 _MOST_KEPT = 8
 # What seems endless counts as such; `fit` was given fewer steps before.
@@ -97,36 +97,12 @@ def _of_tensors(batches: Any, count: int) -> Any:
 
 
 def _of_py_dataset(data: Any, backend: str) -> Any:
-    count, batch = batches_of(data), _with_tuples(data[0])
+    batch = _with_tuples(data[0])
     if backend == "tensorflow":
         # Keras would make a generator of TensorFlow's out of it, which is never let go.
+        count = batches_of(data)
         return _of_tensors(iter([batch]), -1 if count is None else count)
-    one = _one_batch(library_base(type(data)))()
-    one.batch, one.count = batch, count
-    return one
-
-
-def batches_of(data: Any) -> int | None:
-    """The length of a `PyDataset`; None is no end."""
-    return data.num_batches if hasattr(type(data), "num_batches") else len(data)
-
-
-def library_base(kind: type) -> type:
-    """The class of the library that a `PyDataset` or `Sequence` of the program extends."""
-    return next(
-        one
-        for one in kind.__mro__
-        if one.__name__ in _DATASETS and one.__module__.partition(".")[0] in OF_LIBRARIES
-    )
-
-
-@functools.cache
-def _one_batch(base: type) -> type:
-    members = {
-        "__getitem__": lambda self, _: self.batch,
-        "num_batches": property(lambda self: self.count),
-    }
-    return type("OneBatch", (base,), members)
+    return one_batch(data, batch)
 
 
 def _with_tuples(batch: Any) -> Any:

@@ -1,7 +1,13 @@
 """Fewer batches of what `fit` is given, so that an epoch is short."""
 
+import itertools
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from lowwater.experiments.loaders import loader_with
+from lowwater.experiments.look import kind_of_input
+from lowwater.experiments.py_datasets import first_batches
 
 # ruff: noqa: ANN401 - the program's own data
 
@@ -15,7 +21,10 @@ def shorter(data: Any, most_steps: int, steps: int | None, batch_size: int | Non
     try:
         if _is_dataset(data):
             return _fewer_batches(data, most_steps, is_counted=steps is not None)
-        return data if steps is not None else _at_most(data, most_steps * (batch_size or _BATCH))
+        if steps is not None:
+            return data
+        cut = _CUT_BY_KIND.get(kind_of_input(data))
+        return cut(data, most_steps) if cut else _at_most(data, most_steps * (batch_size or _BATCH))
     except Exception:  # noqa: BLE001 - data of any kind; they are only cut to save time
         return data
 
@@ -51,6 +60,30 @@ def _first(data: Any, rows: int) -> Any:
     if isinstance(data, list | tuple):
         return type(data)([_first(part, rows) for part in data])
     return data[:rows]
+
+
+def _fewer_from_loader(loader: Any, most: int) -> Any:
+    """Each epoch begins anew, in the order that the loader wants."""
+    try:
+        count = len(loader)
+    except TypeError:
+        # How long it is is not known; Keras does not ask.
+        return loader_with(loader, lambda: itertools.islice(iter(loader), most), None)
+    if count <= most:
+        return loader
+    return loader_with(loader, lambda: itertools.islice(iter(loader), most), most)
+
+
+def _fewer_items(generator: Iterator[Any], most: int) -> Iterator[Any]:
+    yield from itertools.islice(generator, most)
+
+
+# Where no number of steps is given, and the data end themselves.
+_CUT_BY_KIND: dict[str, Callable[[Any, int], Any]] = {
+    "PyDataset": first_batches,
+    "DataLoader": _fewer_from_loader,
+    "generator": _fewer_items,
+}
 
 
 def _is_dataset(data: Any) -> bool:

@@ -24,7 +24,11 @@ def compare(base: Measured, changed: Measured) -> Difference:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes
     rest = _REST_OF_GARBAGE if changed.kind is Kind.SAWTOOTH else _REST
-    has_stopped = share > 1 - rest or _interval(changed)[0] <= rest * base.growth_bytes
+    # Garbage that comes and goes may hide a growth of any size.
+    is_vague = changed.kind is not Kind.SAWTOOTH and (
+        _interval(changed)[0] <= _REST * base.growth_bytes
+    )
+    has_stopped = share > 1 - rest or is_vague
     # What was judged to be no leak may still have a slope, of one jump, that means nothing.
     if changed.kind in _NO_LEAK and has_stopped:
         return Difference(Effect.STOPS, 1.0)

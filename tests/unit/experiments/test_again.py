@@ -1,6 +1,7 @@
 """One item again and again, as many as there were."""
 
 import gc
+import inspect
 import itertools
 import weakref
 
@@ -26,6 +27,15 @@ def test_first_pass_is_as_it_is_and_later_ones_take_one_item():
 
     assert passes == [[0, 1, 2, 3, 4], [0] * 5, [0] * 5]
     assert items.taken == 5 + 1 + 1
+
+
+def test_what_stands_for_a_generator_is_one():
+    again = Again()
+    passes = [again.of(iter(Items(2)), "here"), endlessly(iter(Items(2)))]
+    [*passes[0]]
+    passes.append(again.of(iter(Items(2)), "here"))
+
+    assert all(map(inspect.isgenerator, passes))
 
 
 def test_each_place_is_counted_for_itself():

@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from lowwater.experiments.repeated import Repeated, batches_of, library_base
+from lowwater.experiments.repeated import Repeated
 
 
 class PyDataset:
     """That of Keras, as far as it is used."""
 
     __module__ = "keras.src.trainers.data_adapters"
-    workers = 1
+    num_batches = None
 
 
 class Rows(PyDataset):
@@ -61,24 +61,6 @@ def test_endless_py_dataset_stays_endless():
     rows.num_batches = None
 
     assert Repeated().given("torch", "x", rows, 30).num_batches is None
-
-
-def test_old_sequence_has_the_length_that_it_says():
-    class Sequence:
-        def __len__(self):
-            return 4
-
-    assert batches_of(Sequence()) == 4
-
-
-def test_class_of_the_library_is_found_below_those_of_the_program_and_its_own():
-    class Sequence(PyDataset):
-        """Of the program, though it has the name of one of the library."""
-
-    class FromFolder(Sequence):
-        __module__ = "keras.src.legacy.preprocessing"
-
-    assert library_base(FromFolder) is PyDataset
 
 
 def test_generator_with_a_number_of_steps_repeats_for_ever():

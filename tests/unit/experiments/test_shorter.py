@@ -32,7 +32,7 @@ def test_arrays_with_a_number_of_steps_are_left_alone():
 
 
 def test_what_is_not_known_passes_as_it_is():
-    for data in (None, object(), iter([1]), "text", [1, 2, 3], [np.zeros(3), np.zeros(4)]):
+    for data in (None, object(), "text", [1, 2, 3], [np.zeros(3), np.zeros(4)]):
         assert shorter(data, 1, None, 1) is data
 
 
@@ -61,3 +61,52 @@ def test_labels_of_inputs_of_unknown_length_are_left_alone():
 
 def test_scalars_have_no_rows():
     assert rows_of(np.float32(1)) is None
+
+
+def test_generator_ends_earlier_where_it_would_end_itself():
+    taken = []
+
+    def batches():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    assert [*shorter(batches(), 3, None, None)] == [0, 1, 2]
+    assert taken == [0, 1, 2]
+
+
+def test_generator_with_a_number_of_steps_is_left_alone():
+    generator = iter(range(1000))
+
+    assert shorter(generator, 3, 50, None) is generator
+
+
+class DataLoader:
+    """That of torch, as far as it is used."""
+
+    batch_sampler = None
+
+    def __init__(self, batches):
+        self.dataset = batches
+
+    def __len__(self):
+        return len(self.dataset)
+
+    def __iter__(self):
+        return iter(self.dataset)
+
+
+def test_loader_gives_its_first_batches_in_each_epoch():
+    loader = DataLoader(range(100))
+
+    cut = shorter(loader, 3, None, None)
+
+    assert [[*cut], [*cut], len(cut)] == [[0, 1, 2], [0, 1, 2], 3]
+    assert len(loader) == 100
+    assert shorter(short := DataLoader("ab"), 3, None, None) is short
+
+
+def test_loader_of_unknown_length_gives_no_more_either():
+    cut = shorter(DataLoader(iter(range(100))), 3, None, None)
+
+    assert [*cut] == [0, 1, 2]

@@ -45,6 +45,11 @@ def test_run_that_is_judged_flat_has_stopped_however_vague_its_slope():
     assert compare(BASE, a_run(3.0, spread_mib=4.0, kind=Kind.FLAT)).effect is Effect.STOPS
 
 
+def test_garbage_that_hides_whether_it_grows_proves_nothing():
+    assert compare(BASE, a_run(4.2, spread_mib=4.0, kind=Kind.SAWTOOTH)).effect is Effect.UNCLEAR
+    assert compare(BASE, a_run(0.1, spread_mib=4.0, kind=Kind.SAWTOOTH)).effect is Effect.STOPS
+
+
 def test_larger_growth_is_more():
     assert compare(BASE, a_run(6.0)).effect is Effect.MORE
 

@@ -8,10 +8,10 @@ from lowwater.experiments.facts import Facts
 
 
 class Eager(Factor):
-    """Without `tf.function`; slower, and with the same numbers up to rounding."""
+    """Without `tf.function` and `jax.jit`; slower, and with the same numbers up to rounding."""
 
     key = "eager"
-    name = "eager, no tf.function"
+    name = "eager, no tf.function or jit"
     cleared = "not tracing"
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207")
@@ -20,17 +20,22 @@ class Eager(Factor):
     covers = ("mended", "same-model")
 
     def why_not(self, facts: Facts) -> str | None:
-        """Only TensorFlow traces like this."""
-        if not facts.has_tensorflow:
-            return "the program does not use TensorFlow"
-        if facts.fits and facts.backend != "tensorflow":
-            return f"only for the TensorFlow backend (here: {facts.backend})"
-        return None
+        """Only TensorFlow and JAX trace like this."""
+        if facts.fits and facts.backend == "torch":
+            return "torch runs eagerly anyway"
+        if facts.has_tensorflow or facts.has_jax:
+            return None
+        return "the program uses neither TensorFlow nor JAX"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
-        """As soon as TensorFlow is there."""
+        """As soon as a framework is there; a model that is compiled to run so anyway stays so."""
+        change.when_imported("tensorflow", _place_in_tensorflow)
+        change.when_imported("jax", _place_in_jax)
 
-        def place(tensorflow: ModuleType) -> None:
-            tensorflow.config.run_functions_eagerly(True)  # noqa: FBT003 - TensorFlow's own signature
 
-        change.when_imported("tensorflow", place)
+def _place_in_tensorflow(tensorflow: ModuleType) -> None:
+    tensorflow.config.run_functions_eagerly(True)  # noqa: FBT003 - TensorFlow's own signature
+
+
+def _place_in_jax(jax: ModuleType) -> None:
+    jax.config.update("jax_disable_jit", True)  # noqa: FBT003 - JAX's own signature

@@ -2,6 +2,7 @@
 
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
+from lowwater.experiments.facts import Facts
 
 
 class Mended(Factor):
@@ -12,6 +13,10 @@ class Mended(Factor):
     cleared = "not a leak that mend() knows"
     blamed = "a leak of the libraries that mend() repairs"
     codes = ("LW205", "LW209")
+
+    def why_not(self, facts: Facts) -> str | None:
+        """All known leaks are TensorFlow's."""
+        return None if facts.has_tensorflow else "the program does not use TensorFlow"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
         """Now, and when the libraries come in."""
