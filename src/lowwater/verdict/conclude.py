@@ -63,7 +63,7 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
     states = tuple((finding, _state(finding, tried)) for finding in findings)
-    helpful = [one for one in tried if helps(one)]
+    helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
         return Conclusion(_why_nothing(tried), states)
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
@@ -71,6 +71,16 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
     sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
+    """Where one line explains it all, what is added there is only smaller with other changes.
+
+    A batch that is repeated is kept once, however often it is added to a list.
+    """
+    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= _ENOUGH]
+    covered = {key for one in exact for key in one.covers}
+    return [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
 
 
 def _why_nothing(tried: Sequence[Experiment]) -> tuple[str, ...]:

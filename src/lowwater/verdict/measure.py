@@ -1,10 +1,14 @@
 """What one run of an experiment has measured."""
 
-from lowwater.experiment import Measured
+from dataclasses import replace
+
+from lowwater.experiment import Effect, Measured
 from lowwater.model import Diagnosis, Ending, Kind, Verdict
+from lowwater.verdict.compare import compare
 
 # How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "
+MADE_IN_PART = "experiment made in part: "
 ENDED_BY_US = "the run was ended "
 _RESIDENT = "resident, anonymous"
 _LEVEL_NOW = frozenset({Kind.WARM_UP, Kind.CACHE})
@@ -26,7 +30,7 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
     elif base is not None and verdict.kind in _LEVEL_NOW:
         # The slope of the whole is that of the rise before; since then it is level.
         growth, interval = 0, None
-    return Measured(
+    measured = Measured(
         verdict.kind,
         verdict.unit.name if verdict.unit else "",
         verdict.unit.where if verdict.unit else None,
@@ -36,6 +40,17 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         _problem(diagnosis, verdict, last_words, rounds_needed=base.rounds // 2 if base else 0),
         ending.elapsed_s if ending is not None else 0.0,
     )
+    return measured if base is None else _unless_in_vain(diagnosis, base, measured)
+
+
+def _unless_in_vain(diagnosis: Diagnosis, base: Measured, measured: Measured) -> Measured:
+    """What was changed in part, and makes no difference, may be guilty in the other part."""
+    in_part = _noted(diagnosis, MADE_IN_PART)
+    if not in_part or measured.problem:
+        return measured
+    if compare(base, measured).effect in (Effect.STOPS, Effect.LESS):
+        return measured
+    return replace(measured, problem=in_part.removeprefix(MADE_IN_PART))
 
 
 def _verdict(diagnosis: Diagnosis, base: Measured | None) -> Verdict:

@@ -100,3 +100,14 @@ def test_change_that_could_not_be_made_is_a_problem():
     run = a_run(LEAK, notes=("experiment not made: fit has no source",))
 
     assert measured_in(run, None).problem == "fit has no source"
+
+
+def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():
+    base = measured_in(a_run(LEAK), None)
+    notes = ("experiment made in part: train.py:31 adds to nothing that can be kept short",)
+
+    in_vain = measured_in(a_run(LEAK, notes=notes), base)
+    stopped = measured_in(a_run(FLAT, notes=notes), base)
+
+    assert in_vain.problem == "train.py:31 adds to nothing that can be kept short"
+    assert stopped.problem == ""
