@@ -43,6 +43,9 @@ def _apart(base: Measured, changed: Measured, share: float) -> Difference:
         return Difference(Effect.LESS, min(share, 1.0))
     if changed.kind is Kind.INCONCLUSIVE:
         return _TOO_FEW
+    if changed.left_out:
+        # What was left as it is may be what grows.
+        return Difference(Effect.UNCLEAR, because=changed.left_out)
     if after[0] > before[1]:
         return Difference(Effect.MORE, share)
     is_all_there = after[0] >= _MOST * (base.growth_bytes or 0)

@@ -1,10 +1,7 @@
 """What one run of an experiment has measured."""
 
-from dataclasses import replace
-
-from lowwater.experiment import Effect, Measured
+from lowwater.experiment import Measured
 from lowwater.model import Diagnosis, Ending, Kind, Verdict
-from lowwater.verdict.compare import compare
 
 # How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "
@@ -30,7 +27,7 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
     elif base is not None and verdict.kind in _LEVEL_NOW:
         # The slope of the whole is that of the rise before; since then it is level.
         growth, interval = 0, None
-    measured = Measured(
+    return Measured(
         verdict.kind,
         verdict.unit.name if verdict.unit else "",
         verdict.unit.where if verdict.unit else None,
@@ -39,18 +36,8 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         interval,
         _problem(diagnosis, verdict, last_words, rounds_needed=base.rounds // 2 if base else 0),
         ending.elapsed_s if ending is not None else 0.0,
+        _noted(diagnosis, MADE_IN_PART).removeprefix(MADE_IN_PART),
     )
-    return measured if base is None else _unless_in_vain(diagnosis, base, measured)
-
-
-def _unless_in_vain(diagnosis: Diagnosis, base: Measured, measured: Measured) -> Measured:
-    """What was changed in part, and makes no difference, may be guilty in the other part."""
-    in_part = _noted(diagnosis, MADE_IN_PART)
-    if not in_part or measured.problem:
-        return measured
-    if compare(base, measured).effect in (Effect.STOPS, Effect.LESS):
-        return measured
-    return replace(measured, problem=in_part.removeprefix(MADE_IN_PART))
 
 
 def _verdict(diagnosis: Diagnosis, base: Measured | None) -> Verdict:
