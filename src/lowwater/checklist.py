@@ -23,6 +23,7 @@ from lowwater.verdict.measure import ENDED_BY_US
 AS_IT_IS = "as it is"
 NOT_NEEDED = "not needed"
 _NO_TIME = "no time left (--budget)"
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,21 @@ class Checklist:
                 yield Experiment(factor.name, why_not or NOT_NEEDED, factor.key, codes=factor.codes)
             else:
                 yield from self._tried(factor, on)
+        suspects = [one for one in factors if is_suspected(one, findings)]
+        yield from self._together(suspects, ground)
+
+    def _together(self, suspects: Sequence[Factor], base: Ground) -> Iterator[Experiment]:
+        """Two changes at once that took little away, if the growth is not explained yet."""
+        from lowwater.verdict.conclude import is_explained, needs_a_partner
+
+        tried = {one.key: one for one in self._done if needs_a_partner(one)}
+        partners = [one for one in suspects if one.key in tried]
+        if is_explained(self._done) or len(partners) < _PAIR:
+            return
+        first, second, *_ = partners
+        ground = self._lab.ground_beside(tried[first.key], base)
+        if self._why_no_time(ground) is None:
+            yield from self._lab.tries(second, "", ground)
 
     def _ground_for(
         self, factor: Factor, ground: Ground, findings: Sequence[Finding]

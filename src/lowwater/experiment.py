@@ -8,7 +8,10 @@ from lowwater.model import Finding, Kind
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The growth per round trip of one run; `problem` says why there is none."""
+    """The growth per round trip of one run; `problem` says why there is none.
+
+    `left_out` is what a change could not be made to, where it was made only in part.
+    """
 
     kind: Kind = Kind.INCONCLUSIVE
     unit: str = ""
@@ -18,6 +21,7 @@ class Measured:
     interval_bytes: tuple[int, int] | None = None
     problem: str = ""
     elapsed_s: float = 0.0
+    left_out: str = ""
 
     @property
     def leaks(self) -> bool:

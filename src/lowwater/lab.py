@@ -32,13 +32,15 @@ class Listener(Protocol):
 class Ground:
     """What a change is made on: the program as it is, or with another change made before.
 
-    `share` is how much of the program's growth is there.
+    `share` is how much of the program's growth is there. `partner` is what the change before has
+    taken away to little effect: two may hold the same thing, and it goes only when both let go.
     """
 
     measured: Measured
     changes: tuple[ChangeWanted, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
+    partner: str = ""
 
 
 class Lab:
@@ -73,8 +75,15 @@ class Lab:
             yield self._tried(factor.instead, detail, ground)
 
     def ground_with(self, tried: Experiment) -> Ground:
-        """For changes on top of one that was tried."""
+        """For changes on top of one that has helped."""
         return self._grounds[tried]
+
+    def ground_beside(self, tried: Experiment, base: Ground) -> Ground:
+        """For changes together with one that has helped little."""
+        made = self._grounds[tried]
+        return replace(
+            base, changes=made.changes, environment=made.environment, partner=tried.blamed
+        )
 
     def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
         from lowwater.verdict.compare import compare
@@ -92,9 +101,11 @@ class Lab:
         parts = factor.parts(facts)
         only = next(iter(parts.values())) if len(parts) == 1 else ""
         blamed = parts.get(detail) or only or factor.blamed
+        if ground.partner:
+            blamed = f"{blamed}, together with {ground.partner},"
         tried = Experiment(
             name,
-            says(f"not {blamed}" if detail else factor.cleared, blamed, difference),
+            says(f"not {blamed}" if detail else factor.cleared, blamed.rstrip(","), difference),
             factor.question,
             detail,
             measured,

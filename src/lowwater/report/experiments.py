@@ -14,7 +14,7 @@ from lowwater.experiment import (
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Kind, Unit
+from lowwater.model import Diagnosis, Finding, Kind, Unit
 from lowwater.units import format_duration, format_growth, format_interval
 from lowwater.verdict import words
 from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
@@ -76,23 +76,26 @@ def _plain(text: str) -> str:
 
 def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str]]:
     if not experiments.base.grows:
-        return [[_nothing_to_find(diagnosis, experiments.base)]]
+        # What explains that memory rose all the same.
+        also = [_told(finding, "") for finding in diagnosis.findings]
+        return [[_nothing_to_find(diagnosis, experiments.base)], *also]
     conclusion = diagnosis.conclusion or Conclusion()
     told = [[*conclusion.sentences]] if conclusion.sentences else []
-    for finding, state in conclusion.states:
-        where = f"   {finding.where}" if finding.where else ""
-        told.append(
-            [
-                f"{finding.code} {finding.name}{where}",
-                f"  {finding.message}",
-                f"  {_STATES[state]}. More: lowwater explain {finding.code}",
-            ]
-        )
+    told += [_told(finding, f"{_STATES[state]}. ") for finding, state in conclusion.states]
     runs = sum(one.measured is not None for one in experiments.rows)
     took = format_duration(experiments.elapsed_s)
     made = f"{runs} {'run' if runs == 1 else 'runs'} in {took}"
     told.append([f"{', '.join((made, *experiments.notes))}."])
     return told
+
+
+def _told(finding: Finding, state: str) -> list[str]:
+    where = f"   {finding.where}" if finding.where else ""
+    return [
+        f"{finding.code} {finding.name}{where}",
+        f"  {finding.message}",
+        f"  {state}More: lowwater explain {finding.code}",
+    ]
 
 
 def _nothing_to_find(diagnosis: Diagnosis, base: Measured) -> str:

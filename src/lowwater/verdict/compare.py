@@ -5,6 +5,8 @@ from lowwater.model import Kind
 
 # A rest of the growth below this share is noise of the measurement.
 _REST = 0.15
+# What the last models leave that wait for the collector is more than that.
+_REST_OF_GARBAGE = 0.3
 # The growth of two runs of the same program differs by so much anyway.
 _SLACK = 0.05
 # An interval that begins below this share of the growth does not say that it is all there.
@@ -21,11 +23,12 @@ def compare(base: Measured, changed: Measured) -> Difference:
     if not base.growth_bytes or changed.growth_bytes is None:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes
+    rest = _REST_OF_GARBAGE if changed.kind is Kind.SAWTOOTH else _REST
     # Garbage that comes and goes may hide a growth of any size.
-    may_be_nothing = changed.kind is not Kind.SAWTOOTH and (
+    is_vague = changed.kind is not Kind.SAWTOOTH and (
         _interval(changed)[0] <= _REST * base.growth_bytes
     )
-    has_stopped = share > 1 - _REST or may_be_nothing
+    has_stopped = share > 1 - rest or is_vague
     # What was judged to be no leak may still have a slope, of one jump, that means nothing.
     if changed.kind in _NO_LEAK and has_stopped:
         return Difference(Effect.STOPS, 1.0)
@@ -40,6 +43,9 @@ def _apart(base: Measured, changed: Measured, share: float) -> Difference:
         return Difference(Effect.LESS, min(share, 1.0))
     if changed.kind is Kind.INCONCLUSIVE:
         return _TOO_FEW
+    if changed.left_out:
+        # What was left as it is may be what grows.
+        return Difference(Effect.UNCLEAR, because=changed.left_out)
     if after[0] > before[1]:
         return Difference(Effect.MORE, share)
     is_all_there = after[0] >= _MOST * (base.growth_bytes or 0)

@@ -12,6 +12,7 @@ _LEAST_SHARE = 0.1
 _ENOUGH = 0.9
 # A finding that explains so much of the growth speaks of the same as a change that stops it.
 _NEARLY_ALL = 0.8
+_LITTLE = 0.5
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
@@ -38,6 +39,14 @@ def has_failed(one: Experiment) -> bool:
     return one.difference is not None and one.difference.effect is Effect.FAILED
 
 
+def needs_a_partner(one: Experiment) -> bool:
+    """Whether a change has taken away little: something else may hold the same."""
+    found = one.difference
+    if found is None or one.detail:
+        return False
+    return found.effect in _NO_HELP or (found.effect is Effect.LESS and found.share < _LITTLE)
+
+
 def is_explained(experiments: Sequence[Experiment]) -> bool:
     """Whether the changes so far account for the growth: one stops it, or several together."""
     whole = [one for one in experiments if helps(one) and not one.detail]
@@ -54,7 +63,7 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
     states = tuple((finding, _state(finding, tried)) for finding in findings)
-    helpful = [one for one in tried if helps(one)]
+    helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
         return Conclusion(_why_nothing(tried), states)
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
@@ -62,6 +71,16 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
     sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
+    """Where one line explains it all, what is added there is only smaller with other changes.
+
+    A batch that is repeated is kept once, however often it is added to a list.
+    """
+    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= _ENOUGH]
+    covered = {key for one in exact for key in one.covers}
+    return [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
 
 
 def _why_nothing(tried: Sequence[Experiment]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from lowwater.model import Diagnosis, Ending, Kind, Verdict
 
 # How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "
+MADE_IN_PART = "experiment made in part: "
 ENDED_BY_US = "the run was ended "
 _RESIDENT = "resident, anonymous"
 _LEVEL_NOW = frozenset({Kind.WARM_UP, Kind.CACHE})
@@ -35,6 +36,7 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         interval,
         _problem(diagnosis, verdict, last_words, rounds_needed=base.rounds // 2 if base else 0),
         ending.elapsed_s if ending is not None else 0.0,
+        _noted(diagnosis, MADE_IN_PART).removeprefix(MADE_IN_PART),
     )
 
 

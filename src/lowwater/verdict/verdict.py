@@ -67,6 +67,11 @@ class _Heard:
         return self.end_s - self.start_s
 
     @property
+    def round_s(self) -> float:
+        """How long one round takes."""
+        return self.span_s / max(self.verdict.units_seen, 1)
+
+    @property
     def acquits(self) -> bool:
         return self.verdict.is_leak is False
 
@@ -202,13 +207,25 @@ def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
     aligned = [one for one in by_rounds if one.unit.name != CLOCK_UNIT]
     leaks = [one for one in aligned if one.verdict.kind is Kind.LEAK]
     if leaks:
-        return _most_familiar(leaks).verdict
+        return _most_familiar(_without_cut_short(leaks)).verdict
     if told := _acquittal(aligned):
         return told
     clock = [one for one in by_rounds if one.unit.name == CLOCK_UNIT]
     if clock and clock[0].verdict.kind is not Kind.INCONCLUSIVE:
         return clock[0].verdict
     return _nearest(aligned) or _nearest(clock) or _from_outside(timeline)
+
+
+def _without_cut_short(leaks: list[_Heard]) -> list[_Heard]:
+    """Units whose samples cost too much are not sampled to the end, and seem to be coarser."""
+    return [one for one in leaks if not any(_outlasts(other, one) for other in leaks)]
+
+
+def _outlasts(other: _Heard, one: _Heard) -> bool:
+    """Whether its rounds are about as long, but more of them were seen: to a later end."""
+    is_later = other.end_s > one.end_s and other.share_of(one) >= _COVERS
+    has_more = other.verdict.units_seen >= _COARSER * one.verdict.units_seen
+    return is_later and has_more and one.round_s <= _COARSER * other.round_s
 
 
 def _coarseness(one: _Heard) -> tuple[int, int]:

@@ -116,3 +116,12 @@ def test_flat_program_that_fails_at_its_end_says_so():
     diagnosis = replace(a_diagnosis(Kind.FLAT), ending=Ending(3.0, 5))
 
     assert "It has failed, though: exit code 5." in experiments.render(diagnosis, width=200)
+
+
+def test_program_that_does_not_leak_has_the_finding_that_explains_its_memory():
+    waits = Finding("LW108", "waits-for-collector", "The collector is off.", "gc.enable()")
+    diagnosis = replace(a_diagnosis(Kind.SAWTOOTH), findings=(waits,))
+
+    text = experiments.render(diagnosis, width=120)
+
+    assert "LW108 waits-for-collector\n  The collector is off.\n  More: lowwater explain" in text

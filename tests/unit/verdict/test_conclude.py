@@ -60,6 +60,26 @@ def test_nothing_that_helps_is_said_plainly():
     assert sentence.startswith("No change stops the growth")
 
 
+def test_line_that_explains_all_is_told_without_what_makes_its_items_smaller():
+    batch = tried("one-batch", Effect.LESS, 0.48, blamed="the input pipeline")
+    whole = with_covers(tried("containers", Effect.STOPS, 1.0, blamed="lists"), "one-batch")
+    line = replace(whole, detail="train.py:9", blamed="`seen`", places=("train.py:9",))
+
+    assert conclude([batch, whole, line], []).sentences == (
+        "`seen` causes it: 100 % of the growth goes with it.",
+    )
+
+
+def test_two_lines_that_explain_all_together_leave_a_part_to_the_callback():
+    callback = tried("callbacks", Effect.LESS, 0.5, blamed="the callback Saver")
+    whole = with_covers(tried("containers", Effect.STOPS, 1.0, blamed="lists"), "callbacks")
+    whole = replace(whole, places=("train.py:9", "train.py:20"))
+
+    first, second = conclude([callback, whole], []).sentences
+
+    assert {first[:21], second[:21]} == {"The callback Saver ca", "Lists causes a part o"}
+
+
 def failed(key, because):
     return replace(tried(key, Effect.FAILED), difference=Difference(Effect.FAILED, 0.0, because))
 

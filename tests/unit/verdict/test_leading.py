@@ -27,6 +27,20 @@ def test_of_units_with_as_many_rounds_the_familiar_one_leads():
     assert judge(together(predict, epoch))[0].unit.name == "epoch"
 
 
+def test_a_unit_that_was_sampled_for_half_of_the_time_is_not_coarser_for_that():
+    calls = a_run(7, unit="predict", seconds=30).grows(mib=4)
+    loop = a_run(14, unit="iteration", where="train.py:9", seconds=60).grows(mib=4)
+
+    assert judge(together(calls, loop))[0].unit.name == "iteration"
+
+
+def test_a_coarser_unit_leads_also_where_it_ends_earlier():
+    epochs = a_run(10, seconds=50).grows(mib=40)
+    steps = a_run(120, unit="predict", seconds=60).grows(mib=4)
+
+    assert judge(together(epochs, steps))[0].unit.name == "epoch"
+
+
 def test_growth_that_falls_back_within_a_coarser_round_is_no_leak():
     leading, by_unit = judge(together(a_run(12), a_run(240, unit="predict").grows(mib=1)))
 

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from lowwater.experiment import Measured
+from lowwater.experiment import Effect, Measured
 from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
+from lowwater.verdict.compare import compare
 from lowwater.verdict.measure import measured_in
 
 EPOCH = Unit(0, "epoch", "train.py:9")
@@ -100,3 +101,17 @@ def test_change_that_could_not_be_made_is_a_problem():
     run = a_run(LEAK, notes=("experiment not made: fit has no source",))
 
     assert measured_in(run, None).problem == "fit has no source"
+
+
+def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():
+    base = measured_in(a_run(LEAK), None)
+    notes = ("experiment made in part: train.py:31 adds to nothing that can be kept short",)
+
+    in_vain = compare(base, measured_in(a_run(LEAK, notes=notes), base))
+    stopped = compare(base, measured_in(a_run(FLAT, notes=notes), base))
+
+    assert (in_vain.effect, in_vain.because) == (
+        Effect.UNCLEAR,
+        "train.py:31 adds to nothing that can be kept short",
+    )
+    assert stopped.effect is Effect.STOPS
