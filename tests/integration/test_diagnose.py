@@ -144,6 +144,40 @@ def test_generator_that_keeps_its_batches_is_named_and_long_loops_are_left(progr
 
 
 @pytest.mark.tensorflow
+def test_long_data_set_on_jax_is_cut_and_named_without_tensorflow(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import os, sys
+
+    os.environ["KERAS_BACKEND"] = "jax"
+    """,
+        KERAS,
+        """
+    class Rows(keras.utils.PyDataset):
+        kept = []
+
+        def __len__(self):
+            return 10_000
+
+        def __getitem__(self, index):
+            self.kept.append(np.ones((32, 2048), "float32"))
+            return x[:32], y[:32]
+
+    make().fit(Rows(), epochs=12, verbose=0)
+    assert "tensorflow" not in sys.modules
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.sentences == ["The input pipeline causes it: 100 % of the growth goes with it."]
+    assert found.row("library leaks mended")["says"] == "the program does not use TensorFlow"
+    measured = found.row("as it is")["measured"]
+    assert measured["growth_bytes"] == pytest.approx(30 * 32 * 2048 * 4, rel=0.1)
+
+
+@pytest.mark.tensorflow
 def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagnosis):
     script = write(
         programs,
