@@ -22,6 +22,7 @@ from lowwater.upstream.eager_cache import EAGER_CACHE
 
 _KERNELS = "tensorflow kernel cache"
 _NUMBERS = "tensorflow cache of numbers"
+_OTHERS: Final = frozenset({"jax", "torch"})
 # Measured on TensorFlow 2.21: what each new seed, name and number leaves behind.
 _SEED_BYTES: Final = 36_500
 _NAME_BYTES: Final = 35_000
@@ -87,6 +88,8 @@ class EagerCache(Cause):
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
+        if _computes_elsewhere(evidence):
+            return None
         found = max(_counted(evidence), key=lambda one: one.bytes, default=None)
         if found is not None and found.bytes >= _LEAST_PART * rest_bytes:
             return replace(found.account, most_bytes=_AT_MOST * found.bytes)
@@ -113,6 +116,12 @@ def _counted(evidence: Evidence) -> Iterator[_Counted]:
     names = altogether(evidence, tallies.VARIABLE_NAMED)
     if names is not None:
         yield _Counted(_of_names(names, evidence), risen(names) * _NAME_BYTES)
+
+
+def _computes_elsewhere(evidence: Evidence) -> bool:
+    """Whether Keras was given another backend, and TensorFlow was never imported."""
+    frameworks = evidence.environment.keys()
+    return EAGER_CACHE.library not in frameworks and not _OTHERS.isdisjoint(frameworks)
 
 
 def _is_emptied(evidence: Evidence) -> bool:

@@ -11,6 +11,8 @@ _LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
+# With so many different shapes there may be ever new ones.
+MANY_SHAPES = 4
 
 # The causes whose line adds to something of the program's own.
 _KEPT_BY_THE_PROGRAM = frozenset(
@@ -37,6 +39,8 @@ class Facts:
     generators: tuple[str, ...] = ()
     # Whether a loop of the program goes over a data set of TensorFlow itself.
     iterates_datasets: bool = False
+    # Of the rows that Keras was given, up to `MANY_SHAPES`.
+    shapes: int = 0
     backend: str = ""
     gpus: int = 0
     has_tensorflow: bool = True

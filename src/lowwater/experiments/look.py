@@ -10,13 +10,16 @@ from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
+from lowwater.experiments.backends import backend_of, gpus_of
 from lowwater.experiments.callers import (
     OF_LIBRARIES,
     is_function_of_the_program,
     is_of_the_program,
 )
 from lowwater.experiments.change import Change
-from lowwater.experiments.facts import Facts
+from lowwater.experiments.facts import MANY_SHAPES, Facts
+from lowwater.experiments.inputs import kind_of_input, shapes_of_rows
+from lowwater.instrumentation.keras_calls import CALLS
 
 # ruff: noqa: ANN401 - the program's own objects
 
@@ -59,6 +62,7 @@ class Look:
         self._models: set[int] = set()
         self._fits: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._most_fits = 0
+        self._shapes: set[tuple[int, ...]] = set()
         self._backend = ""
         self._told: Facts | None = None
 
@@ -85,6 +89,15 @@ class Look:
         change.rebind(keras.Model.fit, "callbacks", self._saw_callbacks)
         change.rebind(keras.Model.fit, "x", partial(self._saw_input, keras))
         change.rebind(keras.Model.fit, "self", self._saw_model)
+        for call in CALLS:
+            change.rebind(getattr(keras.Model, call), "x", self._saw_shapes)
+
+    def _saw_shapes(self, x: Any) -> Any:
+        if len(self._shapes) < MANY_SHAPES:
+            self._shapes.update(shapes_of_rows(x))
+            if len(self._shapes) >= MANY_SHAPES:
+                self._tell()
+        return x
 
     def _saw_callbacks(self, callbacks: Any) -> Any:
         for one in flattened(callbacks):
@@ -141,17 +154,13 @@ class Look:
             buffers=tuple(self._buffers),
             generators=tuple(self._generators),
             iterates_datasets=self._iterates_datasets,
+            shapes=min(len(self._shapes), MANY_SHAPES),
             backend=self._backend,
-            gpus=_gpus(self._backend),
+            gpus=gpus_of(self._backend),
         )
         if facts != self._told:
             self._told = facts
             self._learn(facts.to_environment())
-
-
-def backend_of(keras: Any) -> str:
-    """What a Keras computes with; the legacy one knows TensorFlow only."""
-    return "tensorflow" if keras.__name__ == "tf_keras" else str(keras.backend.backend())
 
 
 def flattened(callbacks: Any) -> list[Any]:
@@ -212,21 +221,6 @@ def spans_of(facts: Facts, detail: str) -> tuple[str, ...]:
     return tuple(span for name, span in facts.spans.items() if span and detail in ("", name))
 
 
-def kind_of_input(x: Any) -> str:
-    """In words: arrays, a data set, a generator."""
-    kind = type(x)
-    names = {one.__name__ for one in kind.__mro__}
-    if names & {"PyDataset", "Sequence"}:
-        return "PyDataset"
-    if "DatasetV2" in names:
-        return "tf.data"
-    if "DataLoader" in names and hasattr(x, "batch_sampler"):
-        return "DataLoader"
-    if inspect.isgenerator(x) or hasattr(kind, "__next__"):
-        return "generator"
-    return "arrays"
-
-
 def _span(callback: Any, shown: Callable[[str], str]) -> str:
     """Its first and last line, as `train.py:7-19`; empty where there is no source."""
     meant: Any = type(callback)
@@ -237,19 +231,3 @@ def _span(callback: Any, shown: Callable[[str], str]) -> str:
     except (OSError, TypeError):
         return ""
     return f"{shown(file)}:{first}-{first + len(lines) - 1}" if file else ""
-
-
-def _gpus(backend: str) -> int:
-    """As the framework counts them that computes; it is there, and has looked itself."""
-    framework: Any = sys.modules.get(backend or "tensorflow")
-    try:
-        return _COUNT_GPUS[framework.__name__](framework) if framework else 0
-    except Exception:  # noqa: BLE001 - it is only asked for a table
-        return 0
-
-
-_COUNT_GPUS: dict[str, Callable[[Any], int]] = {
-    "tensorflow": lambda tf: len(tf.config.list_physical_devices("GPU")),
-    "jax": lambda jax: sum(device.platform == "gpu" for device in jax.devices()),
-    "torch": lambda torch: int(torch.cuda.device_count()),
-}

@@ -7,8 +7,8 @@ from typing import Any
 
 from lowwater.experiments.again import Again, endlessly
 from lowwater.experiments.callers import line_of_the_program
+from lowwater.experiments.inputs import kind_of_input
 from lowwater.experiments.loaders import loader_with
-from lowwater.experiments.look import kind_of_input
 from lowwater.experiments.py_datasets import batches_of, one_batch
 
 # ruff: noqa: ANN401 - data of the program

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from lowwater.experiments.inputs import kind_of_input
 from lowwater.experiments.loaders import loader_with
-from lowwater.experiments.look import kind_of_input
 from lowwater.experiments.py_datasets import first_batches
 
 # ruff: noqa: ANN401 - the program's own data

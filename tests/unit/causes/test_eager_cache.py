@@ -112,6 +112,13 @@ def test_saving_one_model_again_and_again_names_new_variables():
     assert finding.where == "train.py:30"
 
 
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_shapes_of_another_backend_are_not_tensorflows(backend):
+    assert codes(SHAPES, mib=0.9, environment={"keras": "3.15.1", backend: "1.0"}) == ["LW404"]
+    both = {"tensorflow": "2.21.0", backend: "1.0"}
+    assert codes(SHAPES, mib=0.9, environment=both) == ["LW209"]
+
+
 def test_shapes_that_are_traced_anew_are_the_functions():
     traces = a_tally(tallies.TRACES, "one_step_on_data", each=12)
 

@@ -1,12 +1,14 @@
 """What is noted of a program while it runs."""
 
+import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from lowwater.experiments import look
-from lowwater.experiments.facts import Facts
+from lowwater.experiments.facts import MANY_SHAPES, Facts
 from lowwater.experiments.look import Look
+from lowwater.instrumentation.keras_calls import CALLS
 
 
 class Placed:
@@ -42,7 +44,7 @@ class Model:
 def a_library(name, backend="tensorflow"):
     return SimpleNamespace(
         __name__=name,
-        Model=SimpleNamespace(fit=f"{name}.fit"),
+        Model=SimpleNamespace(**{call: f"{name}.{call}" for call in CALLS}),
         backend=SimpleNamespace(backend=lambda: backend),
     )
 
@@ -96,7 +98,7 @@ def test_backend_is_that_of_the_keras_that_fits(learned):
 )
 def test_gpus_are_those_of_the_backend(learned, monkeypatch, backend, framework):
     framework.__name__ = backend
-    monkeypatch.setitem(look.sys.modules, backend, framework)
+    monkeypatch.setitem(sys.modules, backend, framework)
 
     looked(learned, keras=a_library("keras", backend)).fit("keras.fit", Model())
 
@@ -104,7 +106,7 @@ def test_gpus_are_those_of_the_backend(learned, monkeypatch, backend, framework)
 
 
 def test_framework_that_cannot_count_its_gpus_has_none(learned, monkeypatch):
-    monkeypatch.setitem(look.sys.modules, "jax", SimpleNamespace(__name__="jax"))
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(__name__="jax"))
 
     looked(learned, keras=a_library("keras", "jax")).fit("keras.fit", Model())
 
@@ -123,3 +125,16 @@ def test_fits_of_one_model_are_told_from_models_that_are_fitted_once(learned):
         change.fit("keras.fit", models[0])
 
     assert (seen(learned).fits, seen(learned).models) == (2, 2)
+
+
+def test_shapes_of_rows_are_counted_up_to_many(learned):
+    change = looked(learned, keras=a_library("keras"))
+    for rows in range(9):
+        change.fit("keras.predict", Model(), x=np.zeros((rows, 7)))
+
+    assert seen(learned).shapes == 0
+
+    for length in range(9):
+        change.fit("keras.predict", Model(), x=[np.zeros((2, length)), np.zeros((2, 3))])
+
+    assert seen(learned).shapes == MANY_SHAPES

@@ -12,6 +12,7 @@ from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
 from lowwater.experiments.factors.one_item import OneItem
+from lowwater.experiments.factors.one_shape import OneShape
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
 from lowwater.experiments.factors.short_containers import ShortContainers
@@ -22,6 +23,7 @@ FACTORS: tuple[Factor, ...] = (
     NoBuffers(),
     OneItem(),
     OneBatch(),
+    OneShape(),
     Mended(),
     EmptiedCaches(),
     SameModel(),

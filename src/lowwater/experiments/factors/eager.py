@@ -17,7 +17,7 @@ class Eager(Factor):
     codes = ("LW202", "LW207")
     rejects = ("LW202",)
     # What the known leaks keep is kept for every trace, and every new model is traced.
-    covers = ("mended", "same-model")
+    covers = ("mended", "same-model", "one-shape")
 
     def why_not(self, facts: Facts) -> str | None:
         """Only TensorFlow and JAX trace like this."""

@@ -18,7 +18,7 @@ class EmptiedCaches(Factor):
     cleared = "not the kernels that it keeps"
     blamed = "that TensorFlow keeps a kernel for every new shape, seed or name"
     codes = ("LW209",)
-    covers = ("mended",)
+    covers = ("mended", "one-shape")
 
     def why_not(self, facts: Facts) -> str | None:
         """Only TensorFlow has it."""

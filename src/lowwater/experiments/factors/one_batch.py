@@ -5,11 +5,11 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from lowwater.experiments.backends import backend_of
 from lowwater.experiments.callers import is_of_the_program
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import backend_of
 from lowwater.experiments.one_pipeline import reuse_pipelines
 from lowwater.experiments.repeated import Repeated
 
