@@ -333,7 +333,16 @@ NAMED = {
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [LIBRARY, "The callback EpochOutputs"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
-    "replay_memory_leaks": ["No change stops the growth"],
+    "generator_closure_leaks": ["The generator of `from_generator()` causes"],
+    "seeded_noise_leaks": ["That TensorFlow keeps a kernel for every new shape, seed or name"],
+    "replay_memory_leaks": ["What `ReplayMemory.transitions` keeps (replay_memory_leaks.py:21)"],
+    "models_for_ensemble_leaks": [
+        "What `Ensemble.members` keeps (models_for_ensemble_leaks.py:26)"
+    ],
+    "epoch_key_cache_leaks": ["What `spectrogram.cache` keeps (epoch_key_cache_leaks.py:16)"],
+    "list_and_retracing_leaks": [TRACING, "What `Session.frames` keeps"],
+    "legacy_keras_leaks": ["The callback LambdaCallback (legacy_keras_leaks.py:10) causes"],
+    "heads_on_backbone_leaks": ["No change stops the growth"],
     "callback_flat": [],
     "tape_loop_flat": [],
 }
