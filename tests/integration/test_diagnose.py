@@ -341,7 +341,6 @@ NAMED = {
     ],
     "epoch_key_cache_leaks": ["What `spectrogram.cache` keeps (epoch_key_cache_leaks.py:16)"],
     "list_and_retracing_leaks": [TRACING, "What `Session.frames` keeps"],
-    "legacy_keras_leaks": ["The callback LambdaCallback (legacy_keras_leaks.py:10) causes"],
     "heads_on_backbone_leaks": ["No change stops the growth"],
     "callback_flat": [],
     "tape_loop_flat": [],
