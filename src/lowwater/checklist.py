@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from lowwater.errors import UserError
-from lowwater.experiment import Conclusion, Experiment, Experiments, Measured
+from lowwater.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
@@ -21,7 +21,6 @@ from lowwater.rerun import Ran
 from lowwater.verdict.measure import ENDED_BY_US
 
 AS_IT_IS = "as it is"
-NOT_NEEDED = "not needed"
 _NO_TIME = "no time left (--budget)"
 _PAIR = 2
 

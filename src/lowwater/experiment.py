@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from lowwater.model import Finding, Kind
 
+# What is said of a change that would tell nothing more.
+NOT_NEEDED = "not needed"
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:

@@ -100,7 +100,7 @@ class Lab:
         share = difference.share * ground.share
         parts = factor.parts(facts)
         only = next(iter(parts.values())) if len(parts) == 1 else ""
-        blamed = parts.get(detail) or only or factor.blamed
+        blamed = parts.get(detail) or only or factor.all_blamed(facts)
         if ground.partner:
             blamed = f"{blamed}, together with {ground.partner},"
         tried = Experiment(

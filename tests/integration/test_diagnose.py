@@ -270,6 +270,42 @@ def test_program_that_needs_its_callback_is_a_row_and_the_callback_is_named_all_
     assert found.sentences[0].startswith("The callback Keeps (train.py:")
 
 
+LISTS = """
+    import random
+
+    frames, recent = [], []
+
+    def play(number):
+        frames.append(bytearray(300_000))
+        recent.append(number)
+        if len(recent) > 20:
+            del recent[0]
+        return random.sample(frames, NEEDED) if number > 7 else []
+
+    for number in range(60):
+        play(number)
+        str(number)
+    print(len(frames))
+"""
+
+
+@pytest.mark.parametrize(
+    ("needed", "name"),
+    [("1", "your containers kept short"), ("7", "your containers stop growing")],
+)
+def test_list_of_a_program_without_any_framework_is_named_by_its_line(
+    programs, diagnosis, needed, name
+):
+    found = diagnosis(write(programs, LISTS.replace("NEEDED", needed)))
+
+    assert found.sentences == [
+        "What `frames` keeps (train.py:6) causes it: 100 % of the growth goes with it."
+    ]
+    assert found.effect(name) == "stops"
+    assert found.states == {"LW102": "confirmed"}
+    assert found.row("library leaks mended")["measured"] is None
+
+
 @pytest.mark.slow
 @pytest.mark.tensorflow
 def test_two_causes_are_both_named_with_shares_that_add_up(programs, diagnosis):
@@ -331,7 +367,15 @@ NAMED = {
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [LIBRARY, "The callback EpochOutputs"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
-    "replay_memory_leaks": ["No change stops the growth"],
+    "generator_closure_leaks": ["The generator of `from_generator()` causes"],
+    "seeded_noise_leaks": ["That TensorFlow keeps a kernel for every new shape, seed or name"],
+    "replay_memory_leaks": ["What `ReplayMemory.transitions` keeps (replay_memory_leaks.py:21)"],
+    "models_for_ensemble_leaks": [
+        "What `Ensemble.members` keeps (models_for_ensemble_leaks.py:26)"
+    ],
+    "epoch_key_cache_leaks": ["What `spectrogram.cache` keeps (epoch_key_cache_leaks.py:16)"],
+    "list_and_retracing_leaks": [TRACING, "What `Session.frames` keeps"],
+    "heads_on_backbone_leaks": ["No change stops the growth"],
     "callback_flat": [],
     "tape_loop_flat": [],
 }

@@ -126,13 +126,13 @@ def _attribute_dict(
     own: GetSetDescriptorType,
     is_plain: bool,  # noqa: FBT001
 ) -> Iterator[dict[str, Any]]:
-    """The dictionary, if there is one already."""
+    """The dictionary, if there is one by now."""
     referents = gc.get_referents(thing)
     dicts = [part for part in referents if type(part) is dict]
     # A plain object refers to its type and either to its dictionary or to all of its values.
     if dicts and (not is_plain or len(referents) == _TYPE_AND_DICT):
-        made = own.__get__(thing)
-        yield from (part for part in dicts if part is made)
+        # Where a dictionary is its only value, there is one from now on, for having asked.
+        yield own.__get__(thing)
 
 
 def unwrapped(part: Any) -> Any:  # noqa: ANN401

@@ -69,14 +69,16 @@ def command(  # noqa: PLR0913 - one parameter for each option
     Short runs in clean processes: without your callbacks, with one repeated batch, eagerly, with
     the libraries mended, and so on. What stops the growth is the cause.
     """
-    check_module(script) if is_module else check_script(script, "diagnose")
+    if not is_module:
+        check_script(script, "diagnose")
+    source = check_module(script) if is_module else Path(script)
     for output in (json_file, record):
         check_output(output)
     budget_s = _seconds(budget)
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
     )
-    writes = not (sandbox or is_module) and writes_files(Path(script))
+    writes = not sandbox and writes_files(source)
     place = sandboxes() if sandbox else _place_for(writes=writes, is_agreed=yes)
     with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
         program = Program(script, [*arguments], is_module, recordings, place)

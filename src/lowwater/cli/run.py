@@ -85,8 +85,8 @@ def check_output(path: str | None) -> None:
         raise UsageError(msg, received=path, advice=f"mkdir -p {Path(path).parent}")
 
 
-def check_module(name: str) -> None:
-    """Refuse a module that is not there, without running any of its packages."""
+def check_module(name: str) -> Path:
+    """Refuse a module that is not there, without running any of its packages; else its file."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     top, *rest = name.split(".")
@@ -103,6 +103,8 @@ def check_module(name: str) -> None:
         msg = "there is no such module"
         advice = "run it from the folder that holds the package"
         raise UsageError(msg, received=name, advice=advice)
+    folders = [*(spec.submodule_search_locations or ())]
+    return Path(folders[0], "__main__.py") if folders else Path(spec.origin or "")
 
 
 def _is_module_name(text: str) -> bool:

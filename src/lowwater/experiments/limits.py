@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # After so many rounds of the loop around it, the rounds of a loop inside are the same each time.
 _WARM = 2
+# Where there is one, a loop that does not use it prepares something.
+_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow", "jax", "torch"})
 
 
 class Limit(NamedTuple):
@@ -99,7 +101,8 @@ class LimitedLoop:
     def is_over(self) -> bool:
         """Asked at the start of each round; a loop that has trained nothing is never over."""
         has_worked = self._limits.work > self._work_before
-        self._limits.rounds.passed(is_outer=self._is_outermost and has_worked)
+        counts = has_worked or not _FRAMEWORKS & sys.modules.keys()
+        self._limits.rounds.passed(is_outer=self._is_outermost and counts)
         if self._is_enough() and has_worked:
             self._limits.leaves(self._filename, self.first_line)
             return True

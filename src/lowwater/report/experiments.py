@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lowwater.experiment import (
+    NOT_NEEDED,
     Conclusion,
     Effect,
     Experiment,
@@ -48,8 +49,13 @@ def _table(experiments: Experiments) -> Table:
     table.add_column("experiment", no_wrap=True)
     table.add_column(f"growth per {unit}", no_wrap=True)
     table.add_column("says")
-    for one in experiments.rows:
+    shown = [one for one in experiments.rows if one.says != NOT_NEEDED]
+    for one in shown:
         table.add_row(one.name, growth(one.measured), says(one))
+    others = len(experiments.rows) - len(shown)
+    if others:
+        name = "1 other" if others == 1 else f"{others} others"
+        table.add_row(name, growth(None), f"{NOT_NEEDED} (--all runs them)")
     return table
 
 

@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from lowwater.experiment import Experiment
+from lowwater.experiment import NOT_NEEDED, Experiment
 from lowwater.report.experiments import growth
 from lowwater.units import format_duration
 
@@ -58,7 +58,7 @@ class ExperimentsBar:
         """A line of the table is complete."""
         if one.measured is None:
             # It was counted before, and is not needed now.
-            self._runs -= one.says == "not needed"
+            self._runs -= one.says == NOT_NEEDED
             return
         self._made += bool(one.key)
         took = format_duration(one.measured.elapsed_s)

@@ -13,6 +13,7 @@ _ENOUGH = 0.9
 # A finding that explains so much of the growth speaks of the same as a change that stops it.
 _NEARLY_ALL = 0.8
 _LITTLE = 0.5
+_ORDER = (State.CONFIRMED, State.UNTESTED, State.REJECTED)
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 # Shares that are measured apart add up to a little more or less than all.
@@ -62,7 +63,7 @@ def still_leaks(experiments: Sequence[Experiment]) -> bool:
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
     """The causes that were found, largest first, and what became of the findings."""
     tried = [one for one in experiments if one.difference is not None]
-    states = tuple((finding, _state(finding, tried)) for finding in findings)
+    states = _states(findings, tried)
     helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
         return Conclusion(_why_nothing(tried), states)
@@ -147,6 +148,14 @@ def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
 def share_of(one: Experiment) -> float:
     """Which part of the growth goes with a change."""
     return one.difference.share if one.difference is not None else 0.0
+
+
+def _states(
+    findings: Sequence[Finding], tried: Sequence[Experiment]
+) -> tuple[tuple[Finding, State], ...]:
+    """Those that were confirmed come first, then as they are ranked."""
+    states = [(finding, _state(finding, tried)) for finding in findings]
+    return tuple(sorted(states, key=lambda told: _ORDER.index(told[1])))
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:

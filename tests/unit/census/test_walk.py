@@ -336,3 +336,23 @@ def test_walk_takes_little_time_and_memory(make):
 
     assert took_s < 1.5
     assert most_bytes < 20_000_000 + 100 * len(walk.seen)
+
+
+class Settings:
+    """Of a library, with one attribute: Python makes no `__dict__` for it until it is asked."""
+
+    __module__ = "elsewhere"
+
+    def __init__(self, values):
+        self.values = values
+
+
+def test_second_walk_sees_the_same_as_the_first():
+    settings = Settings({"units": [1], "activation": [2], "shape": [3]})
+
+    first = walked(settings=settings)
+    second = walked(settings=settings)
+
+    assert tree(first) == tree(second)
+    [of_library] = first.own_children()
+    assert of_library.children["", dict].fan_out == 3

@@ -7,6 +7,8 @@ from collections import deque
 import numpy as np
 import pytest
 
+from lowwater.experiments.factors.short_containers import ShortContainers
+from lowwater.experiments.facts import Facts
 from lowwater.experiments.kept_short import KeptShort
 from lowwater.instrumentation._inject import compiled, fill_in
 
@@ -194,3 +196,11 @@ def test_decorator_that_keeps_nothing_is_told():
     _, [failed] = run("@same\ndef f():\n    pass\n", 1, same=lambda function: function)
 
     assert failed == "what f keeps cannot be emptied"
+
+
+def test_containers_that_help_only_together_are_all_named():
+    both = Facts(additions={"train.py:3": "a", "train.py:9": "Reader.b"})
+
+    assert ShortContainers().all_blamed(both) == (
+        "what `a` (train.py:3) and `Reader.b` (train.py:9) keep together"
+    )

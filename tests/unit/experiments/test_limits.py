@@ -1,7 +1,16 @@
 """When a loop has made enough rounds."""
 
+import pytest
+
+from lowwater.experiments import limits as limits_module
 from lowwater.experiments.limits import Limit, Limits
 from lowwater.experiments.rounds import Rounds
+
+
+@pytest.fixture(autouse=True)
+def framework(monkeypatch):
+    """As in a program that has imported one."""
+    monkeypatch.setattr(limits_module, "_FRAMEWORKS", frozenset({"sys"}))
 
 
 def limits(*, rounds=3, seconds=0.0, steps=2):
@@ -71,9 +80,14 @@ def test_loop_called_from_a_warm_loop_is_left_by_number_whatever_the_time():
     assert all_of_them.rounds.made == 5
 
 
-def test_rounds_of_a_loop_that_prepares_data_do_not_count():
+def test_rounds_of_a_loop_that_prepares_data_count_only_without_a_framework(monkeypatch):
     all_of_them, _ = limits()
 
     rounds_of(all_of_them.of_loop("a.py", 1, 9))
 
     assert all_of_them.rounds.made == 0
+
+    monkeypatch.setattr(limits_module, "_FRAMEWORKS", frozenset({"no such module"}))
+    rounds_of(all_of_them.of_loop("a.py", 1, 9))
+
+    assert all_of_them.rounds.made == 20

@@ -125,3 +125,15 @@ def test_program_that_does_not_leak_has_the_finding_that_explains_its_memory():
     text = experiments.render(diagnosis, width=120)
 
     assert "LW108 waits-for-collector\n  The collector is off.\n  More: lowwater explain" in text
+
+
+def test_changes_that_were_not_needed_are_one_line():
+    diagnosis = a_diagnosis()
+    rows = [Experiment(name, "not needed", name) for name in ("eager", "heap")]
+    all_rows = Experiments((*diagnosis.experiments.rows, *rows))
+
+    text = experiments.render(replace(diagnosis, experiments=all_rows), width=120)
+
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[4] == "2 others — not needed (--all runs them)"
+    assert "eager" not in text

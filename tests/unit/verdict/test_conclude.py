@@ -255,3 +255,13 @@ def test_without_time_for_any_change_nothing_is_concluded():
     assert conclude([left_out("callbacks")], []).sentences == (
         "No change was tried: the table says why.",
     )
+
+
+def test_confirmed_findings_come_first_and_rejected_ones_last():
+    native = replace(FINDING, code="LW404", where=None)
+    traced = replace(FINDING, code="LW202")
+    eager = replace(tried("eager", Effect.SAME), rejects=("LW202",))
+
+    states = conclude([eager, CALLBACKS], [traced, native, FINDING]).states
+
+    assert [finding.code for finding, _ in states] == ["LW101", "LW404", "LW202"]

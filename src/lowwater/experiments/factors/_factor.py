@@ -46,6 +46,10 @@ class Factor:
         """What can be left out one by one where the whole helps: detail -> how it is called."""
         return {}
 
+    def all_blamed(self, facts: Facts) -> str:  # noqa: ARG002
+        """What is told where the whole helps, and perhaps no part of it alone."""
+        return self.blamed
+
     def part_name(self, detail: str) -> str:
         """How the experiment with one part is called."""
         return f"without {detail}"

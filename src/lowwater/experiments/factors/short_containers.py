@@ -26,6 +26,12 @@ class _Containers(Factor):
         """Each line."""
         return {where: f"what `{what}` keeps ({where})" for where, what in facts.additions.items()}
 
+    def all_blamed(self, facts: Facts) -> str:
+        """They may hold the same things, so that none alone lets them go."""
+        told = [f"`{what}` ({where})" for where, what in facts.additions.items()]
+        first, last = told[:-1], told[-1]
+        return f"what {', '.join(first)} and {last} keep together" if first else self.blamed
+
     def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
         """All of them, or the one that is named."""
         return (detail,) if detail else tuple(facts.additions)
