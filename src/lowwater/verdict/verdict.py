@@ -140,7 +140,7 @@ def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) 
         if _was_over_before(one, other):
             after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
             return _overruled(one, Kind.CACHE, after)
-        if _is_vague(one.verdict) and _knows_better(other, one):
+        if _knows_better(other, one) and (_is_vague(one.verdict) or _saw_it_collected(other, one)):
             no_growth = f"the {words.many(other.unit)} of that time show no growth"
             return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
@@ -158,6 +158,12 @@ def _knows_better(other: _Heard, one: _Heard) -> bool:
     is_same = other.verdict.place == one.verdict.place and other.unit.name != CLOCK_UNIT
     is_clear = other.acquits and not _has_room(other.verdict, one.verdict)
     return is_clear and is_same and has_more and other.share_of(one) >= _COVERS
+
+
+def _saw_it_collected(other: _Heard, one: _Heard) -> bool:
+    """Whether its rounds are the same, and it was still sampled when garbage was collected."""
+    is_later = other.verdict.kind is Kind.SAWTOOTH and other.end_s > one.end_s
+    return is_later and other.round_s / _COARSER <= one.round_s <= other.round_s * _COARSER
 
 
 def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:
