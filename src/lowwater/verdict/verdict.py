@@ -1,6 +1,6 @@
 """One verdict per unit, and the one that the report leads with."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,18 +9,21 @@ from lowwater.model import Kind, Sample, Timeline, Unit, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.case import CLOCK_UNIT, open_case
+from lowwater.verdict.heard import (
+    COVERS,
+    Heard,
+    falls_back_within,
+    knows_better,
+    outlasts,
+    saw_it_collected,
+    was_over_before,
+)
 from lowwater.verdict.marks import judge_case
 from lowwater.verdict.series import Series
 from lowwater.verdict.shape import rises
 
-# A coarser unit speaks for a finer one if it was there for most of the finer one's time.
-_COVERS = 0.8
-# Less than this many times its rounds, and it is not coarser: it only counts otherwise.
-_COARSER = 1.5
 # A verdict speaks for the run if its unit was there for half of it.
 _SPEAKS_FOR_THE_RUN = 0.5
-# Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
-_ROOM = 0.5
 # A slope that may as well be a quarter of what it seems is a guess.
 _VAGUE = 0.25
 _FEWEST_OUTSIDE = 10
@@ -51,36 +54,6 @@ _SEVERITY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A verdict, its unit, when the unit was active, and what became resident meanwhile."""
-
-    verdict: Verdict
-    unit: Unit
-    start_s: float
-    end_s: float
-    risen_bytes: int
-    used_framework: bool
-
-    @property
-    def span_s(self) -> float:
-        return self.end_s - self.start_s
-
-    @property
-    def round_s(self) -> float:
-        """How long one round takes."""
-        return self.span_s / max(self.verdict.units_seen, 1)
-
-    @property
-    def acquits(self) -> bool:
-        return self.verdict.is_leak is False
-
-    def share_of(self, other: "_Heard") -> float:
-        """Which share of the other's time this one was there."""
-        both = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
-        return max(both, 0.0) / other.span_s if other.span_s > 0 else 1.0
-
-
 def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     """The leading verdict, and one per unit in the order of the timeline."""
     first = [_hear(timeline, unit) for unit in timeline.units]
@@ -104,7 +77,7 @@ def _severity(verdict: Verdict) -> tuple[int, int]:
     return _SEVERITY.index(verdict.kind), -(verdict.growth_bytes_per_unit or 0)
 
 
-def _hear(timeline: Timeline, unit: Unit) -> _Heard:
+def _hear(timeline: Timeline, unit: Unit) -> Heard:
     times = sorted(sample.elapsed_s for sample in timeline.of(unit)) or [0.0]
     # The first sample ends the first round, so the unit began about a round earlier.
     round_s = (times[-1] - times[0]) / max(len(times) - 1, 1)
@@ -112,7 +85,7 @@ def _hear(timeline: Timeline, unit: Unit) -> _Heard:
     samples = timeline.of(unit)
     used_framework = any(gauges.FUNCTIONS in sample.gauges for sample in samples)
     verdict = judge_unit(timeline, unit)
-    return _Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework)
+    return Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework)
 
 
 def _risen(samples: tuple[Sample, ...]) -> int:
@@ -128,19 +101,19 @@ def _first_model_s(timeline: Timeline) -> float | None:
     return min(seen or at_work, default=None)
 
 
-def _reconsidered(one: _Heard, all_: list[_Heard], first_model_s: float | None) -> Verdict:
+def _reconsidered(one: Heard, all_: list[Heard], first_model_s: float | None) -> Verdict:
     """A unit's own verdict, unless others know better about its growth."""
     if one.verdict.kind is not Kind.LEAK:
         return one.verdict
     if _is_loading(one, first_model_s):
         return _overruled(one, Kind.CACHE, "was over before training began: loaded data")
     for other in all_:
-        if _falls_back_within(one, other):
+        if falls_back_within(one, other):
             return _overruled(one, Kind.SAWTOOTH, f"fell back within each {words.one(other.unit)}")
-        if _was_over_before(one, other):
+        if was_over_before(one, other):
             after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
             return _overruled(one, Kind.CACHE, after)
-        if _is_vague(one.verdict) and _knows_better(other, one):
+        if knows_better(other, one) and (_is_vague(one.verdict) or saw_it_collected(other, one)):
             no_growth = f"the {words.many(other.unit)} of that time show no growth"
             return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
@@ -152,49 +125,13 @@ def _is_vague(verdict: Verdict) -> bool:
     return verdict.interval_bytes[0] < _VAGUE * verdict.growth_bytes_per_unit
 
 
-def _knows_better(other: _Heard, one: _Heard) -> bool:
-    """Whether it saw as many rounds of the same memory at the same time, and acquits."""
-    has_more = other.verdict.units_seen >= one.verdict.units_seen
-    is_same = other.verdict.place == one.verdict.place and other.unit.name != CLOCK_UNIT
-    is_clear = other.acquits and not _has_room(other.verdict, one.verdict)
-    return is_clear and is_same and has_more and other.share_of(one) >= _COVERS
-
-
-def _falls_back_within(fine: _Heard, coarse: _Heard) -> bool:
-    if not coarse.acquits or coarse.unit.name == CLOCK_UNIT:
-        return False
-    is_coarser = coarse.verdict.units_seen * _COARSER <= fine.verdict.units_seen
-    is_same = coarse.verdict.place == fine.verdict.place
-    covers = coarse.share_of(fine) >= _COVERS
-    return is_coarser and is_same and covers and not _has_room(coarse.verdict, fine.verdict)
-
-
-def _has_room(coarse: Verdict, fine: Verdict) -> bool:
-    """Whether the fine unit's growth could hide in the coarse one's noise."""
-    if coarse.kind not in (Kind.FLAT, Kind.RESERVED, Kind.FRAGMENTED):
-        return False
-    most = coarse.interval_bytes[1] if coarse.interval_bytes else 0
-    grown = (fine.growth_bytes_per_unit or 0) * fine.units_seen
-    return most * coarse.units_seen >= _ROOM * grown
-
-
-def _is_loading(one: _Heard, first_model_s: float | None) -> bool:
+def _is_loading(one: Heard, first_model_s: float | None) -> bool:
     """Whether this loop had ended when there was nothing yet to be trained."""
     is_loop = one.unit.name not in _KERAS_UNITS and one.unit.name != CLOCK_UNIT
     return is_loop and first_model_s is not None and one.end_s <= first_model_s
 
 
-def _was_over_before(early: _Heard, later: _Heard) -> bool:
-    """Whether this unit had ended when a later and longer part began that does not grow.
-
-    Not where the framework was already at work: that was training, of whatever kind.
-    """
-    if not later.acquits or later.unit.name == CLOCK_UNIT or later.start_s < early.end_s:
-        return False
-    return not early.used_framework and later.span_s >= early.span_s
-
-
-def _overruled(one: _Heard, kind: Kind, but: str) -> Verdict:
+def _overruled(one: Heard, kind: Kind, but: str) -> Verdict:
     found = one.verdict
     grown = format_bytes(found.growth_bytes_per_unit or 0)
     memory = words.memory_of(found.place)
@@ -202,7 +139,7 @@ def _overruled(one: _Heard, kind: Kind, but: str) -> Verdict:
     return replace(found, kind=kind, because=because)
 
 
-def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
+def _leading(timeline: Timeline, heard: list[Heard]) -> Verdict:
     by_rounds = sorted((one for one in heard if one.verdict.units_seen), key=_coarseness)
     aligned = [one for one in by_rounds if one.unit.name != CLOCK_UNIT]
     leaks = [one for one in aligned if one.verdict.kind is Kind.LEAK]
@@ -216,35 +153,28 @@ def _leading(timeline: Timeline, heard: list[_Heard]) -> Verdict:
     return _nearest(aligned) or _nearest(clock) or _from_outside(timeline)
 
 
-def _without_cut_short(leaks: list[_Heard]) -> list[_Heard]:
+def _without_cut_short(leaks: list[Heard]) -> list[Heard]:
     """Units whose samples cost too much are not sampled to the end, and seem to be coarser."""
-    return [one for one in leaks if not any(_outlasts(other, one) for other in leaks)]
+    return [one for one in leaks if not any(outlasts(other, one) for other in leaks)]
 
 
-def _outlasts(other: _Heard, one: _Heard) -> bool:
-    """Whether its rounds are about as long, but more of them were seen: to a later end."""
-    is_later = other.end_s > one.end_s and other.share_of(one) >= _COVERS
-    has_more = other.verdict.units_seen >= _COARSER * one.verdict.units_seen
-    return is_later and has_more and one.round_s <= _COARSER * other.round_s
-
-
-def _coarseness(one: _Heard) -> tuple[int, int]:
+def _coarseness(one: Heard) -> tuple[int, int]:
     return one.verdict.units_seen, _strangeness(one)
 
 
-def _strangeness(one: _Heard) -> int:
+def _strangeness(one: Heard) -> int:
     is_known = one.unit.name in _FAMILIAR
     return _FAMILIAR.index(one.unit.name) if is_known else -1
 
 
-def _most_familiar(by_rounds: list[_Heard]) -> _Heard:
+def _most_familiar(by_rounds: list[Heard]) -> Heard:
     """The coarsest unit, or one as coarse that the user knows better."""
     fewest = by_rounds[0].verdict.units_seen
     limit = max(fewest + 1, _ABOUT_EQUAL * fewest)
     return min((one for one in by_rounds if one.verdict.units_seen <= limit), key=_strangeness)
 
 
-def _acquittal(aligned: list[_Heard]) -> Verdict | None:
+def _acquittal(aligned: list[Heard]) -> Verdict | None:
     """The coarsest verdict of those that speak for most of the run, or for its rise."""
     acquitting = [one for one in aligned if one.acquits]
     longest = max((one.span_s for one in aligned), default=0.0)
@@ -255,10 +185,10 @@ def _acquittal(aligned: list[_Heard]) -> Verdict | None:
         # The user saw memory rise: the answer is about where it did.
         return _most_familiar([o for o in acquitting if o.risen_bytes >= risen / 2]).verdict
     most = max(one.span_s for one in acquitting)
-    return _most_familiar([o for o in acquitting if o.span_s >= _COVERS * most]).verdict
+    return _most_familiar([o for o in acquitting if o.span_s >= COVERS * most]).verdict
 
 
-def _nearest(heard: list[_Heard]) -> Verdict | None:
+def _nearest(heard: list[Heard]) -> Verdict | None:
     """Of verdicts that cannot tell, the one with the most rounds seen."""
     unsure = [one.verdict for one in heard if one.verdict.kind is Kind.INCONCLUSIVE]
     return max(unsure, key=lambda verdict: verdict.units_seen, default=None)

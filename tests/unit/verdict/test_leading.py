@@ -34,6 +34,30 @@ def test_a_unit_that_was_sampled_for_half_of_the_time_is_not_coarser_for_that():
     assert judge(together(calls, loop))[0].unit.name == "iteration"
 
 
+def test_garbage_that_was_collected_after_the_last_sample_of_a_unit_is_no_leak_of_it():
+    calls = a_run(45, unit="train_on_batch", seconds=45).grows(mib=3)
+    loop = a_run(50, unit="iteration", seconds=50).leaves_garbage(mib=3).collects(at=[50])
+
+    leading, (of_calls, of_loop) = judge(together(calls, loop))
+
+    assert leading is of_loop
+    assert (of_calls.kind, of_loop.kind) == (Kind.SAWTOOTH, Kind.SAWTOOTH)
+    assert of_calls.because == (
+        "host memory in use rose by 3.0 MiB per train_on_batch call, "
+        "but the iterations of that time show no growth"
+    )
+
+
+def test_leak_that_collections_leave_is_one_for_all_units():
+    calls = a_run(45, unit="train_on_batch", seconds=45).grows(mib=3)
+    loop = a_run(50, unit="iteration", seconds=50).grows(mib=3).collects(at=[50])
+
+    leading, by_unit = judge(together(calls, loop))
+
+    assert leading.kind is Kind.LEAK
+    assert kinds(by_unit) == [Kind.LEAK, Kind.LEAK]
+
+
 def test_a_coarser_unit_leads_also_where_it_ends_earlier():
     epochs = a_run(10, seconds=50).grows(mib=40)
     steps = a_run(120, unit="predict", seconds=60).grows(mib=4)
