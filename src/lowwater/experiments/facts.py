@@ -19,6 +19,8 @@ _KEPT_BY_THE_PROGRAM = frozenset(
     "LW101 LW102 LW103 LW104 LW105 LW106 LW107 LW201 LW208 LW303".split()
 )
 
+_OPEN_SESSION = "LW204"
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -47,6 +49,7 @@ class Facts:
     has_jax: bool = False
     # Lines that add to a container, by the findings of the first run: line -> the container.
     additions: Mapping[str, str] = field(default_factory=dict)
+    leaves_sessions: bool = False
 
     def to_environment(self) -> dict[str, str]:
         """For the recording."""
@@ -59,6 +62,10 @@ class Facts:
         lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
         frameworks = {f"has_{name}": name in environment for name in ("tensorflow", "jax")}
-        kept = (one for one in findings if one.code in _KEPT_BY_THE_PROGRAM)
-        additions = {one.where: one.holder for one in kept if one.where and one.holder}
-        return cls(**{**known, **lists, **frameworks, "additions": additions})
+        found = [*findings]
+        kept = (one for one in found if one.code in _KEPT_BY_THE_PROGRAM)
+        seen = {
+            "additions": {one.where: one.holder for one in kept if one.where and one.holder},
+            "leaves_sessions": any(one.code == _OPEN_SESSION for one in found),
+        }
+        return cls(**{**known, **lists, **frameworks, **seen})

@@ -2,6 +2,7 @@
 
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.factors.callbacks import WithoutCallbacks
+from lowwater.experiments.factors.closed_sessions import ClosedSessions
 from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.eager import Eager
@@ -26,6 +27,7 @@ FACTORS: tuple[Factor, ...] = (
     OneShape(),
     Mended(),
     EmptiedCaches(),
+    ClosedSessions(),
     SameModel(),
     CpuOnly(),
     Eager(),
