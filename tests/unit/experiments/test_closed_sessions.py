@@ -25,20 +25,16 @@ class Placed:
         self.made = changed
 
 
-def opened(placed):
-    placed.made(session := Session())
-    return session
-
-
 def test_the_last_one_of_the_same_line_is_closed_and_those_of_others_are_not():
     ClosedSessions().apply(placed := Placed(), "")
 
-    other = opened(placed)
-    first, second, third = (opened(placed) for _ in range(3))
+    placed.made(other := Session())
+    sessions = [Session() for _ in range(3)]
+    for session in sessions:
+        placed.made(session)
 
-    assert [other.is_open, first.is_open, second.is_open, third.is_open] == [
-        *(True, False, False, True)
-    ]
+    assert other.is_open
+    assert [one.is_open for one in sessions] == [False, False, True]
 
 
 def test_it_applies_where_sessions_were_found_to_stay_open():
