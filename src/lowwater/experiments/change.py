@@ -28,6 +28,7 @@ class Change:
         """What cannot be changed becomes a note: the experiment then proves nothing."""
         self._undo = ExitStack()
         self._note = note
+        self._said: set[str] = set()
         self.kept_short: KeptShort | None = None
         self.rounds = Rounds()
         for library in KERAS:
@@ -118,8 +119,14 @@ class Change:
 
     def failed(self, why: str) -> None:
         """Say that the change could not be made."""
-        self._note(f"experiment not made: {why}")
+        self._say(f"experiment not made: {why}")
 
     def _failed_in_part(self, why: str) -> None:
         """Say that something was left as it is: then only a difference proves something."""
-        self._note(f"experiment made in part: {why}")
+        self._say(f"experiment made in part: {why}")
+
+    def _say(self, text: str) -> None:
+        """Once: it may be said again in every round."""
+        if text not in self._said:
+            self._said.add(text)
+            self._note(text)

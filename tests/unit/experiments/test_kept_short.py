@@ -38,6 +38,7 @@ def run(text, *lines, may_grow=lambda: False, **names):
         ("__import__('heapq').heappush(kept, i)", "[]"),
         ("kept[i] = i", "{}"),
         ("kept.setdefault(i, i)", "{}"),
+        ("kept[i] += i", "__import__('collections').Counter()"),
         ("kept.update({i: i})", "{}"),
         ("kept.add(i)", "set()"),
     ],

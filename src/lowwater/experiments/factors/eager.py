@@ -14,7 +14,7 @@ class Eager(Factor):
     name = "eager, no tf.function or jit"
     cleared = "not tracing"
     blamed = "the tracing of functions"
-    codes = ("LW202", "LW207")
+    codes = ("LW202", "LW207", "LW210", "LW214")
     rejects = ("LW202",)
     # What the known leaks keep is kept for every trace, and every new model is traced.
     covers = ("mended", "same-model", "one-shape")
