@@ -144,6 +144,40 @@ def test_generator_that_keeps_its_batches_is_named_and_long_loops_are_left(progr
 
 
 @pytest.mark.tensorflow
+def test_long_data_set_on_jax_is_cut_and_named_without_tensorflow(programs, diagnosis):
+    script = write(
+        programs,
+        """
+    import os, sys
+
+    os.environ["KERAS_BACKEND"] = "jax"
+    """,
+        KERAS,
+        """
+    class Rows(keras.utils.PyDataset):
+        kept = []
+
+        def __len__(self):
+            return 10_000
+
+        def __getitem__(self, index):
+            self.kept.append(np.ones((32, 2048), "float32"))
+            return x[:32], y[:32]
+
+    make().fit(Rows(), epochs=12, verbose=0)
+    assert "tensorflow" not in sys.modules
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.sentences == ["The input pipeline causes it: 100 % of the growth goes with it."]
+    assert found.row("library leaks mended")["says"] == "the program does not use TensorFlow"
+    measured = found.row("as it is")["measured"]
+    assert measured["growth_bytes"] == pytest.approx(30 * 32 * 2048 * 4, rel=0.1)
+
+
+@pytest.mark.tensorflow
 def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagnosis):
     script = write(
         programs,
@@ -333,7 +367,15 @@ NAMED = {
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [LIBRARY, "The callback EpochOutputs"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
-    "replay_memory_leaks": ["No change stops the growth"],
+    "generator_closure_leaks": ["The generator of `from_generator()` causes"],
+    "seeded_noise_leaks": ["That TensorFlow keeps a kernel for every new shape, seed or name"],
+    "replay_memory_leaks": ["What `ReplayMemory.transitions` keeps (replay_memory_leaks.py:21)"],
+    "models_for_ensemble_leaks": [
+        "What `Ensemble.members` keeps (models_for_ensemble_leaks.py:26)"
+    ],
+    "epoch_key_cache_leaks": ["What `spectrogram.cache` keeps (epoch_key_cache_leaks.py:16)"],
+    "list_and_retracing_leaks": [TRACING, "What `Session.frames` keeps"],
+    "heads_on_backbone_leaks": ["No change stops the growth"],
     "callback_flat": [],
     "tape_loop_flat": [],
 }

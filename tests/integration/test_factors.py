@@ -144,7 +144,7 @@ def test_one_item_leaves_the_rest_of_the_pipeline_as_it_is(told):
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize("library", ["keras", pytest.param("tf_keras", marks=pytest.mark.tf_keras)])
 def test_fresh_model_trains_as_the_model_itself_would(told, library):
     losses = [
         told(
