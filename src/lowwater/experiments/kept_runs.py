@@ -1,5 +1,6 @@
 """Where the recordings of experiments are kept, so that a second diagnosis can go on."""
 
+import errno
 import fcntl
 import hashlib
 import itertools
@@ -22,6 +23,8 @@ from lowwater.experiments.files_beside import files_in
 
 _MOST_FILES: Final = 500
 _KEPT_S: Final = 30 * 24 * 3600
+# For a dozen recordings, and what the program prints.
+_LEAST_ROOM: Final = 64 << 20
 # Variables by which a program, its framework or its allocator behaves in another way.
 _TELLING = (
     *("KERAS_", "TF_", "JAX_", "XLA_", "CUDA_", "MALLOC_", "PYTHON", "OMP_", "GLIBC_TUNABLES"),
@@ -39,10 +42,11 @@ def kept_runs(
     folder = os.path.join(everything, _digest(script, arguments, cuts))
     try:
         os.makedirs(folder, exist_ok=True)
+        _check_room(folder)
         lock = os.open(folder, os.O_RDONLY)
         os.utime(folder)
     except OSError:
-        # No home that can be written to: then nothing is kept for next time.
+        # No home that can be written to, or a full one: then nothing is kept for next time.
         with tempfile.TemporaryDirectory(prefix="lowwater-") as instead:
             yield instead
         return
@@ -54,6 +58,12 @@ def kept_runs(
         yield folder
     finally:
         os.close(lock)
+
+
+def _check_room(folder: str) -> None:
+    """A program whose output does not find room fails by itself, and not by a change."""
+    if shutil.disk_usage(folder).free < _LEAST_ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
 
 
 def _take(lock: int, script: str) -> None:

@@ -1,6 +1,7 @@
 """What is kept of experiments, and for whom."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -91,3 +92,14 @@ def test_without_a_home_nothing_is_kept_and_the_diagnosis_is_made(program, monke
         assert Path(folder).is_dir()
 
     assert not Path(folder).exists()
+
+
+def test_where_the_disk_is_full_nothing_is_kept_and_the_diagnosis_is_made(program, monkeypatch):
+    usage = shutil.disk_usage(program)._replace(free=1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+
+    with kept_runs("train.py", (), Cuts()) as folder:
+        assert Path(folder).is_dir()
+        assert "cache" not in Path(folder).parts
+
+    assert not os.path.exists(folder)
