@@ -1,6 +1,16 @@
 """What could not be changed is told, once."""
 
+import sys
+
+import pytest
+
 from lowwater.experiments.change import Change
+
+
+@pytest.fixture(autouse=True)
+def finders(monkeypatch):
+    """A change waits for Keras to be imported; here nothing is to happen then."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
 
 
 def test_same_reason_is_told_once():
