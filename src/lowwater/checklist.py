@@ -23,6 +23,8 @@ from lowwater.verdict.measure import ENDED_BY_US
 AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 _PAIR = 2
+# A growth per round that would be called a leak, had the program made all of its rounds.
+_SLOW_BYTES = 32 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,9 @@ def _better_cuts(cuts: Cuts, diagnosis: Diagnosis, base: Measured) -> Cuts | Non
     if has_failed and not base.grows and LOOP_LEFT in known:
         # Perhaps it needs all that its loops do: then they have to run to their end.
         return replace(cuts, leaves_loops=False)
-    if base.kind is Kind.INCONCLUSIVE and {LOOP_LEFT, EPOCHS_CUT} & known.keys():
+    if not {LOOP_LEFT, EPOCHS_CUT} & known.keys():
+        return None
+    if base.kind is Kind.INCONCLUSIVE:
         return cuts.longer(diagnosis.verdict.more_units_needed or 0)
-    return None
+    is_slow = base.interval_bytes is not None and base.interval_bytes[0] >= _SLOW_BYTES
+    return cuts.much_longer() if is_slow and not base.grows else None

@@ -552,6 +552,7 @@ def test_run_that_does_not_end_is_ended_with_the_budget(programs, diagnosis):
         (["missing.py"], "missing.py"),
         (["."], "."),
         (["--budget", "soon", "train.py"], "soon"),
+        (["--budget", "-3 s", "train.py"], "-3 s"),
         (["--epochs", "0", "train.py"], "--epochs"),
     ],
 )

@@ -144,20 +144,39 @@ def test_without_time_for_another_run_none_is_made():
     assert "no time left (--budget)" in {one.says for one in rows}
 
 
-def test_run_that_was_cut_too_short_is_made_once_more_and_longer():
-    unsure = Measured(Kind.INCONCLUSIVE, "epoch", None, 2)
-    lab = StubLab({}, base=unsure)
+def cuts_of_first_runs(measured, environment):
+    lab = StubLab({}, base=measured)
     seen = []
 
     def as_it_is(_):
         seen.append(lab.cuts)
-        environment = {"experiment.epochs_cut": "12"}
-        verdict = Verdict(Kind.INCONCLUSIVE, "", more_units_needed=30)
-        return Ran(Diagnosis(verdict, environment=environment), "", ""), unsure
+        verdict = Verdict(measured.kind, "", more_units_needed=30)
+        return Ran(Diagnosis(verdict, environment=environment), "", ""), measured
 
     lab.as_it_is = as_it_is
-
     checked(lab)
+    return seen
 
-    first, second = seen
+
+CUT = {"experiment.epochs_cut": "12"}
+UNSURE = Measured(Kind.INCONCLUSIVE, "epoch", None, 2)
+SLOW = Measured(Kind.SAWTOOTH, "epoch", None, 12, 140_000, (130_000, 150_000))
+LEVEL = Measured(Kind.FLAT, "epoch", None, 12, 10_000, (9_000, 14_000))
+
+
+def test_run_that_was_cut_too_short_is_made_once_more_and_longer():
+    first, second = cuts_of_first_runs(UNSURE, CUT)
+
     assert second.epochs == first.epochs + 30
+
+
+def test_slow_growth_that_is_no_leak_yet_is_looked_at_for_longer():
+    first, second = cuts_of_first_runs(SLOW, CUT)
+
+    assert second == first.much_longer()
+    assert second.epochs == 4 * first.epochs
+
+
+@pytest.mark.parametrize(("measured", "environment"), [(LEVEL, CUT), (SLOW, {}), (UNSURE, {})])
+def test_level_program_and_one_that_was_not_cut_are_run_once(measured, environment):
+    assert len(cuts_of_first_runs(measured, environment)) == 1

@@ -128,9 +128,13 @@ def _seconds(budget: str | None) -> float | None:
     if budget is None:
         return None
     try:
-        return parse_duration(budget)
+        seconds = parse_duration(budget)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if seconds <= 0:
+        msg = "--budget has to be more than nothing"
+        raise UsageError(msg, received=budget)
+    return seconds
 
 
 def _positive(name: str, value: int) -> int:

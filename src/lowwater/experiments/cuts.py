@@ -45,6 +45,12 @@ class Cuts:
             seconds=2 * self.seconds,
         )
 
+    def much_longer(self) -> "Cuts":
+        """For a slow growth, which comes to something only after a while."""
+        return replace(
+            self, epochs=4 * self.epochs, rounds=4 * self.rounds, seconds=4 * self.seconds
+        )
+
     def apply(self, change: Change, told: Callable[[str, str], None]) -> Limits:
         """Shorten every `fit`, and give what ends loops; what was cut is told."""
 

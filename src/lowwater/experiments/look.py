@@ -37,6 +37,8 @@ PYTHON_IN_PIPELINES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 _CARRIERS = frozenset({"LambdaCallback"})
 
 
+# The calls that take data and callbacks, and the argument that counts their steps.
+STEPS_OF = {"fit": "steps_per_epoch", "evaluate": "steps", "predict": "steps"}
 # Several models, or several fits of one, are not counted further.
 _ENOUGH = 2
 _numbers = itertools.count()
@@ -86,8 +88,10 @@ class Look:
 
     def _place(self, keras: ModuleType, change: Change) -> None:
         # What is placed last runs first: the callbacks, which are told of, are seen last.
-        change.rebind(keras.Model.fit, "callbacks", self._saw_callbacks)
-        change.rebind(keras.Model.fit, "x", partial(self._saw_input, keras))
+        for call in STEPS_OF:
+            method = getattr(keras.Model, call)
+            change.rebind(method, "callbacks", self._saw_callbacks)
+            change.rebind(method, "x", partial(self._saw_input, keras))
         change.rebind(keras.Model.fit, "self", self._saw_model)
         for call in CALLS:
             change.rebind(getattr(keras.Model, call), "x", self._saw_shapes)

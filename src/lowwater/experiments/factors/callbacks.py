@@ -7,7 +7,7 @@ from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.factors.muted_callbacks import MutedCallbacks
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import flattened, is_meant, parts_of, spans_of
+from lowwater.experiments.look import STEPS_OF, flattened, is_meant, parts_of, spans_of
 
 
 class WithoutCallbacks(Factor):
@@ -23,9 +23,9 @@ class WithoutCallbacks(Factor):
 
     def why_not(self, facts: Facts) -> str | None:
         """There have to be some."""
-        if not facts.fits:
-            return "the program does not call fit"
-        return None if facts.callbacks else "fit has no callbacks of yours"
+        if facts.callbacks:
+            return None
+        return "fit has no callbacks of yours" if facts.fits else "the program does not call fit"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each of them."""
@@ -43,6 +43,13 @@ class WithoutCallbacks(Factor):
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "callbacks", without)
+            # `fit` gives its own list to `evaluate`, from which they are gone already.
+            for call in STEPS_OF.keys() - {"fit"}:
+                change.rebind(
+                    getattr(keras.Model, call),
+                    "callbacks",
+                    lambda given: given if hasattr(given, "callbacks") else without(given),
+                )
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)

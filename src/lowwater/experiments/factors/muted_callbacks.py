@@ -8,7 +8,7 @@ from typing import Any
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
-from lowwater.experiments.look import flattened, is_meant, parts_of, spans_of
+from lowwater.experiments.look import STEPS_OF, flattened, is_meant, parts_of, spans_of
 
 # ruff: noqa: ANN401 - callbacks of the program
 
@@ -47,6 +47,13 @@ class MutedCallbacks(Factor):
 
         def place(keras: ModuleType) -> None:
             change.rebind(keras.Model.fit, "callbacks", muted)
+            # `fit` gives its own list to `evaluate`, from which they are gone already.
+            for call in STEPS_OF.keys() - {"fit"}:
+                change.rebind(
+                    getattr(keras.Model, call),
+                    "callbacks",
+                    lambda given: given if hasattr(given, "callbacks") else muted(given),
+                )
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)

@@ -10,6 +10,7 @@ from lowwater.experiments.callers import is_of_the_program
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.facts import Facts
+from lowwater.experiments.look import STEPS_OF
 from lowwater.experiments.one_pipeline import reuse_pipelines
 from lowwater.experiments.repeated import Repeated
 
@@ -31,21 +32,20 @@ class OneBatch(Factor):
         """Arrays are no pipeline."""
         if facts.iterates_datasets or _PIPELINES & {*facts.inputs}:
             return None
-        return "fit is given arrays" if facts.fits else "the program does not call fit"
+        return "Keras is given arrays" if facts.inputs else "the program does not call fit"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
-        """Where `fit` takes its data from; a line that makes pipelines makes one."""
+        """Where Keras takes its data from; a line that makes pipelines makes one."""
         change.when_imported("tensorflow", reuse_pipelines)
         repeated = Repeated()
         change.when_imported("tensorflow", partial(_place_in_loops, repeated, change))
 
         def place(keras: ModuleType) -> None:
-            for argument, steps in (
-                ("x", "steps_per_epoch"),
-                ("validation_data", "validation_steps"),
-            ):
-                given = partial(repeated.given, backend_of(keras), argument)
-                change.rebind(keras.Model.fit, argument, given, steps)
+            given = partial(repeated.given, backend_of(keras))
+            for call, steps in STEPS_OF.items():
+                change.rebind(getattr(keras.Model, call), "x", partial(given, f"{call} x"), steps)
+            validated = partial(given, "validation_data")
+            change.rebind(keras.Model.fit, "validation_data", validated, "validation_steps")
 
         for library in ("keras", "tf_keras"):
             change.when_imported(library, place)
