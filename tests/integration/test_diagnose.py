@@ -389,9 +389,11 @@ def test_the_causes_of_a_specimen_are_named_and_no_other(programs, diagnosis, na
 
     found = diagnosis(f"{name}.py")
 
+    # What is left over names no cause, and whether it is enough to be told of is a matter of bytes.
+    named = [one for one in found.sentences if not one.startswith("A smaller leak is left")]
     beginnings = NAMED[name]
-    assert len(found.sentences) == len(beginnings), found.sentences
-    assert all(map(str.startswith, found.sentences, beginnings)), found.sentences
+    assert len(named) == len(beginnings), found.sentences
+    assert all(map(str.startswith, named, beginnings)), found.sentences
 
 
 def test_program_without_a_leak_leaves_nothing_behind_in_a_sandbox(programs, diagnosis):

@@ -155,7 +155,7 @@ def test_fresh_model_trains_as_the_model_itself_would(told, library):
     keras.utils.set_random_seed(1)
     x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)])
-    model.compile("adam", "mse", metrics=["mae"])
+    model.compile("adam", lambda true, said: (true - said) ** 2, metrics=["mae"])
     losses = []
     for _ in range(3):
         history = model.fit(x, x[:, :1], epochs=2, shuffle=False, verbose=0)

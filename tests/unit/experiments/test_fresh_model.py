@@ -24,6 +24,13 @@ class Optimizer:
     def __init__(self):
         self.variables = [Variable()]
 
+    def get_config(self):
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
     def build(self, trained):
         self.variables += [Variable() for _ in trained]
 
@@ -35,6 +42,7 @@ class Model:
         self.values = [*weights]
         self.trainable_variables = self.values
         self.optimizer = Optimizer()
+        self.compiled = True
         self.kept = []
 
     def get_weights(self):
@@ -61,6 +69,7 @@ class Model:
 
 
 def clone_model(model):
+    assert not model.compiled, "Keras would compile the clone itself"
     return Model([0] * len(model.values))
 
 
@@ -81,6 +90,7 @@ def test_training_goes_on_from_where_it_was_and_nothing_else_stays(copies):
     used = [fitted(copies, model) for _ in range(3)]
 
     assert model.values == [3, 3]
+    assert model.compiled
     assert [variable.value for variable in model.optimizer.variables] == [3, 3, 3]
     assert (model.history, model.stop_training) == ("history", True)
     assert model.kept == []
@@ -113,6 +123,24 @@ def test_copy_is_asked_with_the_weights_that_the_model_has_now(copies):
 
     assert copies.asked(model).values == [7, 8]
     assert copies.asked(other := Model()) is other
+
+
+def test_loss_of_the_program_that_keras_cannot_find_is_used_as_it_is(copies, monkeypatch):
+    def refuses(*_):
+        raise TypeError("Could not locate function 'my_loss'")
+
+    compiled = []
+    model = Model()
+    model._compile_config = SimpleNamespace(config={"optimizer": "adam", "loss": len})
+    monkeypatch.setattr(Model, "compile_from_config", refuses)
+    monkeypatch.setattr(Model, "compile", lambda _, **given: compiled.append(given), raising=False)
+
+    fitted(copies, model)
+
+    [given] = compiled
+    assert given["loss"] is len
+    assert isinstance(given["optimizer"], Optimizer)
+    assert given["optimizer"] is not model.optimizer
 
 
 def test_model_that_is_not_built_yet_is_fitted_itself(copies):

@@ -2,6 +2,8 @@
 
 import gc
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -101,14 +103,38 @@ class Copies:
 
     def _cloned(self, model: Any) -> Any:
         try:
-            copy = self._keras.models.clone_model(model)
+            with _not_compiled(model):
+                copy = self._keras.models.clone_model(model)
         except ValueError:
             # A class of the program; what it is made of is known if it says so.
             copy = type(model).from_config(model.get_config())
             copy.build_from_config(model.get_build_config())
         if model.optimizer is not None:
-            copy.compile_from_config(model.get_compile_config())
+            _compile_like(model, copy)
         return copy
+
+
+@contextmanager
+def _not_compiled(model: Any) -> Iterator[None]:
+    """Keras 3 compiles a clone itself, and fails where it has to find functions by their names."""
+    was_compiled = vars(model).get("compiled", False)
+    if was_compiled:
+        model.compiled = False
+    try:
+        yield
+    finally:
+        if was_compiled:
+            model.compiled = True
+
+
+def _compile_like(model: Any, copy: Any) -> None:
+    try:
+        copy.compile_from_config(model.get_compile_config())
+    except (TypeError, ValueError):
+        # Keras does not find a loss or metric of the program by its name: both have the same.
+        given = dict(model._compile_config.config)  # noqa: SLF001 - what `compile` was given
+        given["optimizer"] = type(model.optimizer).from_config(model.optimizer.get_config())
+        copy.compile(**given)
 
 
 def _hand_over(source: Any, target: Any) -> None:
