@@ -12,7 +12,7 @@ from lowwater.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments,
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import FACTORS, Factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
-from lowwater.experiments.order import in_order, is_suspected
+from lowwater.experiments.order import in_order, is_suspected, partners
 from lowwater.lab import Ground, Lab, Listener
 from lowwater.model import Diagnosis, Finding, Kind
 from lowwater.recording.records import Experimented
@@ -22,7 +22,6 @@ from lowwater.verdict.measure import ENDED_BY_US
 
 AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
-_PAIR = 2
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
 
@@ -126,18 +125,19 @@ class Checklist:
                 yield Experiment(factor.name, why_not or NOT_NEEDED, factor.key, codes=factor.codes)
             else:
                 yield from self._tried(factor, on)
-        suspects = [one for one in factors if is_suspected(one, findings)]
-        yield from self._together(suspects, ground)
+        yield from self._together(factors, ground, findings)
 
-    def _together(self, suspects: Sequence[Factor], base: Ground) -> Iterator[Experiment]:
+    def _together(
+        self, factors: Sequence[Factor], base: Ground, findings: Sequence[Finding]
+    ) -> Iterator[Experiment]:
         """Two changes at once that took little away, if the growth is not explained yet."""
         from lowwater.verdict.conclude import is_explained, needs_a_partner
 
         tried = {one.key: one for one in self._done if needs_a_partner(one)}
-        partners = [one for one in suspects if one.key in tried]
-        if is_explained(self._done) or len(partners) < _PAIR:
+        pair = partners([one for one in factors if one.key in tried], findings)
+        if not pair or is_explained(self._done):
             return
-        first, second, *_ = partners
+        first, second = pair
         ground = self._lab.ground_beside(tried[first.key], base)
         if self._why_no_time(ground) is None:
             yield from self._lab.tries(second, "", ground)

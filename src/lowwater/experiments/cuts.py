@@ -19,6 +19,8 @@ _WORK: dict[str, tuple[str, str]] = {
     "tensorflow.python.eager.backprop": ("GradientTape", "__enter__"),
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": ("Function", "__call__"),
     "tensorflow.python.client.session": ("BaseSession", "run"),
+    # A function of the module itself.
+    "torch.autograd": ("", "backward"),
 }
 
 
@@ -111,5 +113,5 @@ def _watch_keras(keras: ModuleType, change: Change, limits: Limits) -> None:
 
 
 def _watch(place: tuple[str, str], change: Change, limits: Limits, module: ModuleType) -> None:
-    kind, method = place
-    change.before(getattr(getattr(module, kind), method), limits.worked)
+    kind, name = place
+    change.before(getattr(getattr(module, kind) if kind else module, name), limits.worked)

@@ -32,3 +32,14 @@ def in_order(
 def is_suspected(factor: Factor, findings: Sequence[Finding]) -> bool:
     """Whether a finding speaks for it."""
     return any(finding.code in factor.codes for finding in findings)
+
+
+def partners(suspects: Sequence[Factor], findings: Sequence[Finding]) -> list[Factor]:
+    """The first two that speak for different findings: each may hold what the other lets go."""
+    codes = {finding.code for finding in findings}
+    for first in suspects:
+        for second in suspects:
+            one, other = codes & {*first.codes}, codes & {*second.codes}
+            if one - other and other - one:
+                return [first, second]
+    return []

@@ -113,9 +113,7 @@ def _about_sum(share: float) -> list[str]:
     if share > _ALL:
         return [_OVERLAP]
     rest = 1 - share
-    return (
-        [f"The other {round(100 * rest)} % stay with every change."] if rest > _LEAST_REST else []
-    )
+    return [f"The other {round(100 * rest)} % are not explained."] if rest > _LEAST_REST else []
 
 
 def _about_rest(helpful: Sequence[Experiment]) -> list[str]:

@@ -155,7 +155,7 @@ def test_what_a_more_special_change_explains_is_not_told_twice():
     sentence, rest = conclude([mended, eager], []).sentences
 
     assert sentence.startswith("A known leak causes a part of it: 59 %")
-    assert rest == "The other 41 % stay with every change."
+    assert rest == "The other 41 % are not explained."
     assert not is_explained([mended, eager])
 
 
@@ -176,7 +176,7 @@ def test_changes_that_act_on_the_same_growth_are_said_to():
     assert conclude([one, other], []).sentences[-1] == (
         "They act on the same growth: together they are more than all of it."
     )
-    assert conclude([one], []).sentences[-1] == "The other 30 % stay with every change."
+    assert conclude([one], []).sentences[-1] == "The other 30 % are not explained."
 
 
 def test_finding_whose_lines_went_with_the_change_is_confirmed():
