@@ -55,9 +55,13 @@ def is_explained(experiments: Sequence[Experiment]) -> bool:
 
 
 def still_leaks(experiments: Sequence[Experiment]) -> bool:
-    """Whether each change that helps leaves a leak, be it a small one."""
+    """Whether a change takes nearly all away, and leaves a small leak.
+
+    Two that take a half each leave one as well: the other half.
+    """
     helpful = [one for one in experiments if helps(one)]
-    return all(one.measured is not None and one.measured.leaks for one in helpful)
+    is_small = any(share_of(one) >= _ENOUGH for one in helpful)
+    return is_small and all(one.measured is not None and one.measured.leaks for one in helpful)
 
 
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:

@@ -251,6 +251,16 @@ def test_small_rest_that_stops_on_top_of_another_change_is_told_with_its_share()
     assert not still_leaks([eager, on_top])
 
 
+def test_two_changes_that_take_a_half_each_leave_no_small_leak_to_look_for():
+    left = Measured(Kind.LEAK, "epoch", None, 12, 3 << 20, (3 << 20, 3 << 20))
+    halves = [
+        replace(tried(key, Effect.LESS, 0.5), measured=left) for key in ("callbacks", "one-batch")
+    ]
+
+    assert is_explained(halves)
+    assert not still_leaks(halves)
+
+
 def test_without_time_for_any_change_nothing_is_concluded():
     assert conclude([left_out("callbacks")], []).sentences == (
         "No change was tried: the table says why.",
