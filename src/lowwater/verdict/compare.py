@@ -11,6 +11,8 @@ _REST_OF_GARBAGE = 0.3
 _SLACK = 0.05
 # An interval that begins below this share of the growth does not say that it is all there.
 _MOST = 0.5
+# A smaller part of the growth is not worth a sentence.
+_LEAST_SHARE = 0.1
 _NO_LEAK = frozenset({Kind.CACHE, Kind.RESERVED, Kind.WARM_UP, Kind.SAWTOOTH, Kind.FLAT})
 _TOO_FEW = Difference(Effect.UNCLEAR, because="too few rounds to tell")
 _TOO_NOISY = Difference(Effect.UNCLEAR, because="too noisy to tell")
@@ -48,7 +50,8 @@ def _apart(base: Measured, changed: Measured, share: float) -> Difference:
         return Difference(Effect.UNCLEAR, because=changed.left_out)
     if after[0] > before[1]:
         return Difference(Effect.MORE, share)
-    is_all_there = after[0] >= _MOST * (base.growth_bytes or 0)
+    # A part that is worth a sentence, and hides in the noise, is not acquitted.
+    is_all_there = after[0] >= _MOST * (base.growth_bytes or 0) and share < _LEAST_SHARE
     return Difference(Effect.SAME, share) if is_all_there else _TOO_NOISY
 
 

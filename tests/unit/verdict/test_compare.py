@@ -72,3 +72,10 @@ def test_run_of_too_few_rounds_proves_nothing():
     unsure = a_run(3.9, spread_mib=3.0, kind=Kind.INCONCLUSIVE)
 
     assert compare(BASE, unsure).effect is Effect.UNCLEAR
+
+
+def test_part_that_hides_in_the_noise_is_not_acquitted():
+    noisy = a_run(17.0, spread_mib=1.2)
+
+    assert compare(noisy, a_run(14.6, spread_mib=1.3)).because == "too noisy to tell"
+    assert compare(noisy, a_run(16.5, spread_mib=1.2)).effect is Effect.SAME
