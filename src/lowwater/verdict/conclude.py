@@ -74,7 +74,8 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
     told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
     sentences = [_sentence(one, shares[one]) for one in reversed(told)]
-    sentences += _about_sum(sum(shares[one] for one in told)) or _about_rest(helpful)
+    explained = _explained({one: shares[one] for one in told}, helpful)
+    sentences += _about_sum(explained) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
 
 
@@ -111,6 +112,17 @@ def _most_special(helpful: list[Experiment]) -> list[Experiment]:
     """One callback is told in the place of all of them."""
     narrowed = {one.key for one in helpful if one.detail}
     return [one for one in helpful if one.detail or one.key not in narrowed]
+
+
+def _explained(told: dict[Experiment, float], helpful: Sequence[Experiment]) -> float:
+    """All that is told; a whole may take away more than its parts that stand out of the noise."""
+    by_key: dict[str, float] = {}
+    for one, share in told.items():
+        by_key[one.key] = by_key.get(one.key, 0.0) + share
+    for whole in helpful:
+        if whole.key in by_key and not whole.detail:
+            by_key[whole.key] = max(by_key[whole.key], _own_share(whole, helpful))
+    return sum(by_key.values())
 
 
 def _about_sum(share: float) -> list[str]:

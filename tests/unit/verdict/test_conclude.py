@@ -275,3 +275,15 @@ def test_confirmed_findings_come_first_and_rejected_ones_last():
     states = conclude([eager, CALLBACKS], [traced, native, FINDING]).states
 
     assert [finding.code for finding, _ in states] == ["LW101", "LW404", "LW202"]
+
+
+def test_part_that_hides_in_the_noise_is_explained_by_its_whole():
+    whole = tried("callbacks", Effect.LESS, 0.4, blamed="a callback of yours")
+    one = tried("callbacks", Effect.LESS, 0.25, blamed="the callback A", detail="A")
+    other = tried("callbacks", Effect.UNCLEAR, 0.15, blamed="the callback B", detail="B")
+    mended = tried("mended", Effect.LESS, 0.6, blamed="a known leak")
+
+    assert conclude([whole, one, other, mended], []).sentences == (
+        "A known leak causes a part of it: 60 % of the growth goes with it.",
+        "The callback A causes a part of it: 25 % of the growth goes with it.",
+    )
