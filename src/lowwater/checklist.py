@@ -116,7 +116,7 @@ class Checklist:
 
     def _experiments(self, ground: Ground, findings: Sequence[Finding]) -> Iterator[Experiment]:
         facts = self._lab.facts
-        factors = in_order(FACTORS, ground.measured, findings)
+        factors = in_order(FACTORS, ground.measured, findings, facts)
         self._listener.expects(self._done[0], sum(one.why_not(facts) is None for one in factors))
         for factor in factors:
             why_not = factor.why_not(facts) or self._why_no_time(ground)

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from lowwater.experiment import Measured
 from lowwater.experiments.factors import Factor
+from lowwater.experiments.facts import Facts
 from lowwater.model import Finding
 
 
 def in_order(
-    factors: Sequence[Factor], base: Measured, findings: Sequence[Finding]
+    factors: Sequence[Factor], base: Measured, findings: Sequence[Finding], facts: Facts
 ) -> list[Factor]:
-    """Those that the findings of the first run speak for, then the others in their own order."""
+    """Those that the findings of the first run speak for, then the others in their own order.
+
+    What names a culprit better comes before what only shows the same growth.
+    """
     codes = [finding.code for finding in findings]
     suited = [
         one
@@ -22,8 +26,10 @@ def in_order(
         known = [codes.index(code) for code in factor.codes if code in codes]
         return min(known, default=len(codes))
 
+    applying = [one for one in suited if one.why_not(facts) is None]
+
     def with_later(factor: Factor) -> int:
-        later = (rank(other) for other in suited if factor.key in other.after)
+        later = (with_later(other) for other in applying if factor.key in other.after)
         return min(rank(factor), *later, len(codes))
 
     return sorted(suited, key=with_later)

@@ -51,7 +51,7 @@ def test_program_with_another_malloc_keeps_it(monkeypatch):
 
 def test_it_is_asked_about_holes_only_and_after_the_trim():
     keys = {
-        kind: [one.key for one in in_order(FACTORS, Measured(kind), ())]
+        kind: [one.key for one in in_order(FACTORS, Measured(kind), (), Facts())]
         for kind in (Kind.LEAK, Kind.FRAGMENTED)
     }
 

@@ -23,6 +23,7 @@ class SameModel(Factor):
     blamed = "making a new model for every fit"
     codes = ("LW201", "LW103", "LW205", "LW207")
     covers = ("mended",)
+    after = covers
 
     def why_not(self, facts: Facts) -> str | None:
         """Several models have to be fitted."""
