@@ -95,7 +95,7 @@ class Checklist:
     def _first_run(self) -> tuple[Ran, Measured]:
         """Once more, if it was cut too short."""
         ran, base = self._lab.as_it_is(AS_IT_IS)
-        cuts = _better_cuts(self._lab.cuts, ran.diagnosis, base)
+        cuts = _better_cuts(self._lab.cuts, ran, base)
         if cuts is None:
             return ran, base
         self._lab.cuts = cuts
@@ -176,16 +176,15 @@ class Checklist:
         return _NO_TIME if self._lab.left_s < ground.measured.elapsed_s else None
 
 
-def _better_cuts(cuts: Cuts, diagnosis: Diagnosis, base: Measured) -> Cuts | None:
+def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:
     """For the case that too much of the program was cut away."""
-    known, ending = diagnosis.environment, diagnosis.ending
-    has_failed = ending is not None and bool(ending.exit_code or ending.signal)
-    if has_failed and not base.grows and LOOP_LEFT in known:
+    known = ran.diagnosis.environment
+    if ran.has_failed and not base.grows and LOOP_LEFT in known:
         # Perhaps it needs all that its loops do: then they have to run to their end.
         return replace(cuts, leaves_loops=False)
     if not {LOOP_LEFT, EPOCHS_CUT} & known.keys():
         return None
     if base.kind is Kind.INCONCLUSIVE:
-        return cuts.longer(diagnosis.verdict.more_units_needed or 0)
+        return cuts.longer(ran.diagnosis.verdict.more_units_needed or 0)
     is_slow = base.interval_bytes is not None and base.interval_bytes[0] >= _SLOW_BYTES
     return cuts.much_longer() if is_slow and not base.grows else None

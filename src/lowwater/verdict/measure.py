@@ -34,7 +34,7 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         verdict.units_seen,
         growth,
         interval,
-        _problem(diagnosis, verdict, last_words, rounds_needed=base.rounds // 2 if base else 0),
+        _not_made(diagnosis, base) or _failed(diagnosis, verdict, base, last_words),
         ending.elapsed_s if ending is not None else 0.0,
         _noted(diagnosis, MADE_IN_PART).removeprefix(MADE_IN_PART),
     )
@@ -68,11 +68,14 @@ def _resident_growth(
     return slope(first, last), (halves[0], halves[1])
 
 
-def _problem(diagnosis: Diagnosis, verdict: Verdict, last_words: str, *, rounds_needed: int) -> str:
-    not_made = _noted(diagnosis, NOT_MADE)
-    if not_made:
-        return not_made.removeprefix(NOT_MADE)
+def _not_made(diagnosis: Diagnosis, base: Measured | None) -> str:
+    """Why a change could not be made; in the program as it is nothing was to be changed."""
+    return _noted(diagnosis, NOT_MADE).removeprefix(NOT_MADE) if base is not None else ""
+
+
+def _failed(diagnosis: Diagnosis, verdict: Verdict, base: Measured | None, last_words: str) -> str:
     # A program may fail at its end, when all has been seen.
+    rounds_needed = base.rounds // 2 if base is not None else 0
     is_judged = verdict.is_leak is not None and verdict.units_seen >= rounds_needed
     failed = "" if is_judged or diagnosis.ending is None else how_it_failed(diagnosis.ending)
     said = _noted(diagnosis, ENDED_BY_US) or (f"{last_words} ({failed})" if last_words else failed)

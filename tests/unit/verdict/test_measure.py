@@ -100,7 +100,13 @@ def test_change_with_which_the_program_fails_early_proves_nothing():
 def test_change_that_could_not_be_made_is_a_problem():
     run = a_run(LEAK, notes=("experiment not made: fit has no source",))
 
-    assert measured_in(run, None).problem == "fit has no source"
+    assert measured_in(run, measured_in(a_run(LEAK), None)).problem == "fit has no source"
+
+
+def test_program_as_it_is_has_no_problem_with_a_change_that_was_not_asked_for():
+    run = a_run(LEAK, notes=("experiment not made: fit has no source",))
+
+    assert measured_in(run, None).problem == ""
 
 
 def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():
