@@ -190,11 +190,13 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
 
     observer = agent.observer
     change = Change(observer.note)
-    # What is placed last runs first: a factor is given what was cut, and looked at, before.
+    # What is placed last runs first: a factor is given what was cut before.
     for key, detail in wanted["changes"]:
         find_factor(key).apply(change, detail)
     agent.kept_short = change.kept_short
-    Look(observer.learn, agent.shown).apply(change)
+    if not wanted["changes"]:
+        # What was seen of the program as it is tells which changes apply.
+        Look(observer.learn, agent.shown).apply(change)
     known: set[str] = set()
 
     def told(key: str, value: str) -> None:

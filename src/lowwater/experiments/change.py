@@ -29,10 +29,9 @@ class Change:
         self._undo = ExitStack()
         self._note = note
         self._said: set[str] = set()
+        self._counts_calls = False
         self.kept_short: KeptShort | None = None
         self.rounds = Rounds()
-        for library in KERAS:
-            self.when_imported(library, self._count_rounds)
 
     def when_imported(self, library: str, act: Callable[[ModuleType], None]) -> None:
         """Act once the program has imported a library."""
@@ -91,6 +90,10 @@ class Change:
                 self.failed(f"{type(error).__name__}: {error}")
 
         self.rounds.add(guarded)
+        if not self._counts_calls:
+            self._counts_calls = True
+            for library in KERAS:
+                self.when_imported(library, self._count_calls)
 
     def keep_short(self, places: Sequence[str], *, after_rounds: int = 0) -> None:
         """Let containers stay short that the program adds to at these lines."""
@@ -101,7 +104,7 @@ class Change:
         self.kept_short = KeptShort(places, may_grow, self._failed_in_part)
         self.in_every_round(self.kept_short.forget_results)
 
-    def _count_rounds(self, keras: ModuleType) -> None:
+    def _count_calls(self, keras: ModuleType) -> None:
         self.before(keras.callbacks.CallbackList.on_epoch_end, self.rounds.passed)
         for name in CALLS:
             self.before(getattr(keras.Model, name), partial(self.rounds.passed, is_outer=False))
