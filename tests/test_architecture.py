@@ -16,7 +16,7 @@ import pytest
 LAYERS = {
     "words": {
         "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
-        "experiment",
+        "experiment", "interruption",
     },
     "observe": {
         "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
@@ -27,7 +27,8 @@ LAYERS = {
     "tell": {"report"},
     # The agent composes what happens inside the watched process: it observes, and it may mend.
     "compose": {
-        "agent", "checklist", "lab", "launch", "progress", "rerun", "session", "supervisor",
+        "agent", "checklist", "lab", "launch", "progress", "rerun", "session", "signals",
+        "supervisor",
     },
     "doors": {
         "__init__", "__main__", "cli", "demo", "doctor",
@@ -60,7 +61,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 AGENT_SIDE = {
     "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
-    "escalation", "mend", "suspicion", "tallies", "upstream",
+    "escalation", "interruption", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 
@@ -356,3 +357,84 @@ def test_package_whose_front_is_heavy_is_caught():
     }
 
     assert list(heavy_agent_imports(package))
+
+
+# What the program's signal handlers raise inside our code is the program's: nobody swallows it.
+
+# Of these parts only what the supervisor does: it is not the program's process.
+SUPERVISORS = {"native_trace/sites.py", "recording/place.py", "recording/reader.py"}
+# A `TimeoutError` is an OSError; what else handlers raise is an Exception or more.
+BROAD = {"BaseException", "Exception", "OSError", "EnvironmentError", "IOError", "TimeoutError"}
+BROAD |= {"RuntimeError"}
+# Where the program is over, nobody is left to be told.
+ALLOWED = {("agent.py", "_finish")}
+
+
+def catches(source):
+    """The functions and lines that catch broadly and do not ask whose exception it is."""
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _asks(node):
+            yield _around(functions, node), node.lineno
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+            if any(map(_is_broad, node.args)):
+                yield _around(functions, node), node.lineno
+
+
+def _is_broad(kind):
+    names = {"BaseException"} if kind is None else {*ast.unparse(kind).strip("()").split(", ")}
+    return bool(names & BROAD)
+
+
+def _asks(handler):
+    called = {ast.unparse(node.func) for node in ast.walk(handler) if isinstance(node, ast.Call)}
+    raises = any(isinstance(node, ast.Raise) and node.exc is None for node in handler.body)
+    return "let_through" in called or raises
+
+
+def _around(functions, node):
+    inside = [one for one in functions if one.lineno <= node.lineno <= (one.end_lineno or 0)]
+    return max(inside, key=lambda one: one.lineno).name if inside else "<module>"
+
+
+def agent_side_files():
+    [root] = importlib.util.find_spec("lowwater").submodule_search_locations
+    for path in sorted(Path(root).rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        if name.split("/")[0].removesuffix(".py") in AGENT_SIDE and name not in SUPERVISORS:
+            yield pytest.param(path, name, id=name)
+
+
+@pytest.mark.parametrize(("path", "name"), agent_side_files())
+def test_whoever_catches_asks_whose_exception_it_is(path, name):
+    found = [*catches(path.read_text(encoding="utf-8"))]
+    swallowing = [f"{name}:{line}" for place, line in found if (name, place) not in ALLOWED]
+
+    assert swallowing == [], "write `let_through(error)` or `with quietly(...)` there"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    try: g()\n    except Exception: pass\n",
+        "def f():\n    try: g()\n    except (OSError, ValueError) as e: print(e)\n",
+        "def f():\n    try: g()\n    except: pass\n",
+        "def f():\n    with contextlib.suppress(OSError): g()\n",
+    ],
+)
+def test_one_who_does_not_ask_is_caught(source):
+    assert [*catches(source)] == [("f", 3 if "except" in source else 2)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    try: g()\n    except Exception as e:\n        let_through(e)\n",
+        "def f():\n    try: g()\n    except Exception:\n        h()\n        raise\n",
+        "def f():\n    try: g()\n    except KeyError: pass\n",
+        "def f():\n    with suppress(AttributeError): g()\n",
+    ],
+)
+def test_one_who_asks_or_catches_narrowly_is_not(source):
+    assert not [*catches(source)]

@@ -4,9 +4,9 @@ It imports no framework and no NumPy, for a script may set their environment bef
 """
 
 import atexit
-import gc
 import os
 import sys
+from collections.abc import Collection
 from contextlib import ExitStack
 from functools import partial
 from types import CodeType, ModuleType
@@ -19,7 +19,10 @@ from lowwater.instrumentation import calls, explicit, keras_fit, libraries, life
 from lowwater.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.instrumentation._placement import place_all
 from lowwater.instrumentation._tick import Passes
+from lowwater.instrumentation.borrowed import forget_shadowed, load_what_is_needed_later
+from lowwater.instrumentation.heartbeat import heart_beating
 from lowwater.instrumentation.loops import LimitOf, code_with_ticks, shown_path
+from lowwater.interruption import let_through, tell_failures_to
 from lowwater.mend import mend
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
@@ -84,9 +87,11 @@ class Agent:
         modules = UserModules(self._root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
-        gc.callbacks.append(self._heartbeat)
-        self._undo.callback(_remove_from, gc.callbacks, self._heartbeat)
-        os.register_at_fork(after_in_child=self.observer.abandon)
+        self._undo.enter_context(heart_beating(self.observer.heartbeat))
+        # Python discards what is raised in here, so it must not run any: a forked child is only
+        # told to be silent.
+        fall_silent = partial(setattr, self.observer, "is_on", False)  # noqa: FBT003
+        os.register_at_fork(after_in_child=fall_silent)
 
     def uninstall(self) -> None:
         """Take everything back."""
@@ -106,6 +111,7 @@ class Agent:
                 partial(kept_short.rewrite, shown) if kept_short is not None else None,
             )
         except Exception as error:
+            let_through(error)
             self.observer.note(f"the loops of {shown} are not watched: {error}")
             raise
 
@@ -152,10 +158,6 @@ class Agent:
     def _place(self, module: ModuleType, placements: Any) -> None:  # noqa: ANN401
         place_all(module, placements, self._undo, self.observer.note)
 
-    def _heartbeat(self, phase: str, _info: dict[str, int]) -> None:
-        if phase == "stop":
-            self.observer.heartbeat()
-
 
 def _remove_from(items: list[Any], item: object) -> None:
     if item in items:
@@ -163,22 +165,34 @@ def _remove_from(items: list[Any], item: object) -> None:
 
 
 def start(assignment: Assignment) -> Agent:
-    """Open the recording and place the boundaries."""
-    writer = Writer(assignment.recording)
-    writer.append(Began(describe(assignment.command)))
-    probes = list(default_probes())
-    observer = Observer(probes, writer)
+    """Go on with the recording, and place the boundaries."""
+    writer = Writer(assignment.recording, assignment.descriptor)
+    observer = Observer([*default_probes()], writer)
+    tell_failures_to(observer.note)
     agent = Agent(observer, assignment.folder, assignment.root)
+    try:
+        _prepare(agent, assignment)
+    except Exception as error:  # noqa: BLE001 - the program comes first
+        let_through(error)
+        agent.uninstall()
+        observer.note(f"the program ran unwatched: {type(error).__name__}: {error}")
+        observer.abandon()
+    return agent
+
+
+def _prepare(agent: Agent, assignment: Assignment) -> None:
+    observer = agent.observer
+    observer.record(Began(describe(assignment.command)))
     program = Program(agent.shown_files, observer.in_use_now, observer.note, observer.record)
     observer.escalation.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
-    probes.append(agent.lifecycle_probe)
+    observer.probes.append(agent.lifecycle_probe)
+    load_what_is_needed_later()
     agent.install()
     explicit.listen(agent.passes_of)
     if assignment.is_mended:
         mend_libraries(observer)
     if assignment.experiment is not None:
         experiment_with(agent, assignment.experiment)
-    return agent
 
 
 def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
@@ -219,25 +233,40 @@ def mend_libraries(observer: Observer) -> None:
     record()
 
 
-def main(text: str) -> None:
-    """Run the program under watch; called by the supervisor's child process."""
-    assignment = Assignment.from_text(text)
-    agent = start(assignment)
-    # Not at the end of the script: threads may go on training when that is over.
-    atexit.register(_finish, agent)
+def main(given: str, loaded_before: Collection[str] = ()) -> None:
+    """Run the program under watch; called by the supervisor's child process.
+
+    What cannot be watched runs all the same.
+    """
+    assignment = Assignment.received(given)
+    agent = start(assignment) if assignment.descriptor is not None else None
+    add_ticks = agent.add_ticks if agent is not None else _as_it_is
+    if agent is not None:
+        # Not at the end of the script: threads may go on training when that is over.
+        atexit.register(_finish, agent)
+    ready = partial(forget_shadowed, loaded_before)
     try:
         if assignment.is_module:
-            script.run_module(assignment.target, assignment.arguments)
+            script.run_module(assignment.target, assignment.arguments, ready)
         else:
-            script.run_script(assignment.target, assignment.arguments, agent.add_ticks)
+            script.run_script(assignment.target, assignment.arguments, add_ticks, ready)
     except BaseException as error:
         script.hide_our_frames(error, depth=_our_depth(error))
         raise
 
 
+def _as_it_is(source: bytes, filename: str) -> CodeType:
+    code: CodeType = compile(source, filename, "exec", dont_inherit=True)
+    return code
+
+
 def _finish(agent: Agent) -> None:
-    agent.observer.learn(versions_loaded())
-    agent.observer.finish(agent.inquest.last_words())
+    """Write the last words; a signal only cuts them short, for Python discards what is raised."""
+    try:
+        agent.observer.learn(versions_loaded())
+        agent.observer.finish(agent.inquest.last_words())
+    except BaseException:  # noqa: BLE001 - the program is over: nobody is left to be told
+        agent.observer.abandon()
 
 
 def _our_depth(error: BaseException) -> int:

@@ -2,23 +2,31 @@
 
 import json
 import os
+import shlex
 from dataclasses import asdict, dataclass
 from typing import Any
+
+STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What the supervisor asks for: a program, and where to record it."""
+    """What the supervisor asks for: a program, and where to record it.
+
+    `descriptor` is that of the recording, which is open already; None where nothing can be
+    recorded.
+    """
 
     target: str
     arguments: list[str]
     is_module: bool
-    recording: str
+    recording: str = ""
     is_mended: bool = False
     experiment: "dict[str, Any] | None" = None
+    descriptor: int | None = None
 
     def to_text(self) -> str:
-        """For the agent's command line."""
+        """For the agent; no letter of it needs more than a byte."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -26,17 +34,31 @@ class Assignment:
         """What `to_text` wrote."""
         return cls(**json.loads(text))
 
+    @classmethod
+    def received(cls, given: str) -> "Assignment":
+        """Read what stands in the file of this number, and close it, or in the text itself."""
+        if not given.isdecimal():
+            return cls.from_text(given)
+        with open(int(given), encoding="ascii") as file:
+            return cls.from_text(file.read())
+
     @property
     def command(self) -> str:
         """The program as it stands behind `lowwater run`, without its arguments."""
-        import shlex  # not needed in every run, and not free
-
         return shlex.join(["-m", self.target] if self.is_module else [self.target])
+
+    @property
+    def has_own_folder(self) -> bool:
+        """Whether the program is a file, whose folder is its own."""
+        return not self.is_module and self.target != STDIN
 
     @property
     def folder(self) -> str:
         """The script's folder, by which files are called in the report."""
-        return os.path.dirname(os.path.realpath(self.target)) if not self.is_module else os.getcwd()
+        if not self.has_own_folder:
+            return os.getcwd()
+        real = os.path.realpath(self.target)
+        return real if os.path.isdir(real) else os.path.dirname(real)
 
     @property
     def root(self) -> str:
@@ -45,6 +67,6 @@ class Assignment:
         Packages of a project lie beside the folder of its scripts, or where it is run from.
         """
         here, beside = os.path.realpath(os.getcwd()), os.path.dirname(self.folder)
-        if self.is_module or self.folder.startswith(os.path.join(here, "")):
+        if not self.has_own_folder or self.folder.startswith(os.path.join(here, "")):
             return here
         return beside if beside != os.path.dirname(beside) else self.folder

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from lowwater.gauges import OWN_BLOCKS, POOL_IN_USE, PYTHON_BLOCKS, in_use_bytes, python_bytes
+from lowwater.interruption import let_through
 from lowwater.native_trace.tracer import NativeTracer, Place
 from lowwater.recording.records import Collected, Counted, Noted, Record
 from lowwater.suspicion import Suspicion
@@ -112,6 +113,7 @@ class Escalation:
         try:
             self._inquire(place, gauges, held_bytes, last_ordinals)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
             self.inquire = None
             why = f"the objects could not be looked at: {type(error).__name__}: {error}"
             self._write(Noted(self._elapsed_us(start_s), why))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from lowwater.escalation import Escalation, Inquiry
 from lowwater.gauges import RSS_ANON, in_use_bytes
-from lowwater.model import NotMeasured, Sample
+from lowwater.interruption import let_through
+from lowwater.model import NotMeasured, Reading, Sample
 from lowwater.native_trace.tracer import Place
 from lowwater.protocols import Probe
 from lowwater.recording.records import (
@@ -66,7 +67,7 @@ class Observer:
         own_clock: Callable[[], float] = time.thread_time,
     ) -> None:
         """Observe with these probes into this recording; `own_clock` tells what that costs."""
-        self._probes = probes
+        self.probes = [*probes]
         self._writer = writer
         self._clock = clock
         # On a busy machine a sample waits for its turn: that is not what it costs.
@@ -123,6 +124,7 @@ class Observer:
             if may_collect:
                 self.escalation.consider(place, level, self._last_ordinals, at_end=at_end)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
@@ -132,10 +134,7 @@ class Observer:
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:
-        """Sample by time where nothing else has been seen for a while.
-
-        This is called by the collector, and the collector does not run within itself.
-        """
+        """Sample by time where nothing else has been seen for a while."""
         now_s = self._clock()
         if self.is_on and now_s - self._last_sample_s >= every_s:
             unit_id = self.unit_id(BY_TIME)
@@ -204,14 +203,23 @@ class Observer:
 
     def _read(self) -> dict[str, int]:
         gauges: dict[str, int] = {}
-        for probe in self._probes:
-            answer = probe.read()
+        for probe in self.probes:
+            answer = self._answer_of(probe)
             if isinstance(answer, NotMeasured):
                 self._unmeasured_now(probe.name, answer.why)
             else:
                 gauges.update(answer.gauges)
                 self._measured_now(probe.name)
         return gauges
+
+    @staticmethod
+    def _answer_of(probe: Probe) -> Reading | NotMeasured:
+        """One probe that fails must not cost what the others have to say."""
+        try:
+            return probe.read()
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
+            return NotMeasured(f"{type(error).__name__}: {error}")
 
     def _unmeasured_now(self, probe: str, why: str) -> None:
         if self._unmeasured.get(probe) != why:

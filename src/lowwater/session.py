@@ -7,7 +7,7 @@ from functools import cache
 from subprocess import Popen
 from typing import TYPE_CHECKING, TextIO
 
-from lowwater.errors import UnreadableInput
+from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.experiment import Conclusion, Experiments
 from lowwater.model import Diagnosis, Ending, Evidence, Finding, Timeline
 from lowwater.native_trace.sites import add_sites
@@ -16,16 +16,20 @@ from lowwater.supervisor import Outcome, supervise
 
 if TYPE_CHECKING:
     from lowwater.progress import Line
+    from lowwater.signals import Witness
 
 
 def watch(
-    child: Popen[bytes], recording: str, line: "Line | None" = None
+    child: Popen[bytes],
+    recording: str,
+    line: "Line | None" = None,
+    witness: "Witness | None" = None,
 ) -> tuple[Diagnosis, Outcome]:
     """Stay with a program that was launched, and judge what was seen, however it ended.
 
-    Where there is a `line`, it is kept up to date.
+    Where there is a `line`, it is kept up to date. A `witness` knows what our group was sent.
     """
-    outcome = supervise(child, recording, _looking(recording, line))
+    outcome = supervise(child, recording, _looking(recording, line), witness)
     problem = add_sites(recording, outcome.ended.elapsed_us)
     if problem is not None:
         outcome = replace(outcome, notes=(*outcome.notes, problem))
@@ -85,6 +89,11 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     )
 
 
+def with_note(diagnosis: Diagnosis, note: str | None) -> Diagnosis:
+    """The same with one more note, where there is one."""
+    return diagnosis if note is None else replace(diagnosis, notes=(*diagnosis.notes, note))
+
+
 def _concluded(experiments: Experiments | None, findings: tuple[Finding, ...]) -> Conclusion | None:
     from lowwater.verdict.conclude import conclude
 
@@ -110,11 +119,16 @@ def _looking(recording: str, line: "Line | None") -> Callable[[], None]:
         return _load_early
     from lowwater.progress import Progress
 
-    progress = Progress(recording, line)
+    progress: Progress | None = Progress(recording, line)
 
     def look() -> None:
+        nonlocal progress
         _load_early()
-        progress.look()
+        try:
+            if progress is not None:
+                progress.look()
+        except (LowwaterError, OSError):  # a recording that the program has damaged, a full disk
+            progress = None
 
     return look
 

@@ -1,11 +1,13 @@
 """Watches the program's process from outside, deals with signals, and outlives it."""
 
+import os
 import re
 import resource
 import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
@@ -13,12 +15,11 @@ from subprocess import Popen
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
 from lowwater.recording.records import Ended, Record, SeenOutside
-from lowwater.recording.writer import append_after_end
+from lowwater.recording.writer import append_after_end, head_of
+from lowwater.signals import ENDING, Witness, for_the_program, held_back
 
 _LOOK_EVERY_S = 0.5
 _MOST_LOOKS = 512
-# A Ctrl-C at the terminal reaches the child too; one sent to us alone has to be passed on.
-_GRACE_S = 1.0
 _SENT_BY_KERNEL = 0x80
 _ANON = re.compile(rb"RssAnon:\s*(\d+) kB")
 
@@ -61,68 +62,76 @@ class Outcome:
         return self.ended.exit_code or 0
 
 
-def supervise(child: Popen[bytes], recording: str, on_look: Callable[[], None]) -> Outcome:
+def supervise(
+    child: Popen[bytes],
+    recording: str,
+    on_look: Callable[[], None],
+    witness: Witness | None = None,
+) -> Outcome:
     """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
-    waiting = _Waiting(child)
+    head = head_of(recording)
     kills_before = _oom_kills()
     began_s = time.perf_counter()
     outside = Outside(child.pid)
-    while not waiting.is_over(outside.every_s):
-        outside.look(time.perf_counter() - began_s)
-        on_look()
+    waiting = _Waiting(child, witness)
+    with held_back():
+        while not waiting.is_over(outside.every_s):
+            outside.look(time.perf_counter() - began_s)
+            on_look()
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
     records: list[Record] = [*outside.looks, ended]
-    problem = append_after_end(recording, records)
+    problem = append_after_end(recording, records, head)
     return Outcome(ended, (problem,) if problem else (), waiting.was_stopped)
 
 
 class _Waiting:
-    """Waits for the child and deals with the signals that arrive meanwhile."""
+    """Waits for the child, and passes on the signals that arrive meanwhile for it."""
 
-    _SIGNALS = frozenset({signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-
-    def __init__(self, child: Popen[bytes]) -> None:
-        # After the child was started: it must not inherit the mask.
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, self._SIGNALS)
+    def __init__(self, child: Popen[bytes], witness: Witness | None) -> None:
         self._child = child
+        self._witness = witness
+        self._wanted = {*for_the_program(), signal.SIGCHLD}
         self.was_stopped = False
-        self._interrupts = 0
-        self._pass_on_at: float | None = None
 
     def is_over(self, timeout_s: float) -> bool:
-        """Wait a little; True when the child has ended."""
-        if self._child.poll() is None:
-            arrived = signal.sigtimedwait(self._SIGNALS, min(timeout_s, _LOOK_EVERY_S))
-            if arrived is not None:
-                self._take(arrived)
-            self._pass_on_when_due()
-        if self._child.poll() is None:
-            return False
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-        return True
+        """Wait a little; True when the child has ended, and no signal is left to be seen."""
+        is_running = self._child.poll() is None
+        wait_s = min(timeout_s, _LOOK_EVERY_S) if is_running else 0.0
+        arrived = signal.sigtimedwait(self._wanted, wait_s)
+        if arrived is not None and arrived.si_signo != signal.SIGCHLD:
+            self._take(arrived)
+        return arrived is None and self._child.poll() is not None
 
     def _take(self, arrived: signal.struct_siginfo) -> None:
-        self.was_stopped |= arrived.si_signo != signal.SIGCHLD
-        if arrived.si_signo in (signal.SIGTERM, signal.SIGHUP):
-            self._child.send_signal(arrived.si_signo)
-        elif arrived.si_signo == signal.SIGINT:
-            self._interrupts += 1
-            if self._interrupts > 1:  # it hangs, in native code perhaps
-                self._child.kill()
-            elif arrived.si_code != _SENT_BY_KERNEL:
-                self._pass_on_at = time.monotonic() + _GRACE_S
-            else:
-                _say("waiting for the program to end; Ctrl-C again kills it")
+        number = arrived.si_signo
+        self.was_stopped |= number in ENDING
+        if self._child.poll() is None and not self._has_reached_child(arrived):
+            self._child.send_signal(number)
+        if number == signal.SIGINT:
+            _say("interrupted; waiting for the program to end")
 
-    def _pass_on_when_due(self) -> None:
-        if self._pass_on_at is not None and time.monotonic() >= self._pass_on_at:
-            self._pass_on_at = None
-            self._child.send_signal(signal.SIGINT)
+    def _has_reached_child(self, arrived: signal.struct_siginfo) -> bool:
+        """Whether it was sent to all processes of our group, and the child is one of them."""
+        if not _is_in_our_group(self._child.pid):
+            return False
+        # A terminal signals all that run in it.
+        is_from_terminal = arrived.si_code == _SENT_BY_KERNEL
+        return is_from_terminal or (
+            self._witness is not None and self._witness.saw(arrived.si_signo)
+        )
+
+
+def _is_in_our_group(pid: int) -> bool:
+    try:
+        return os.getpgid(pid) == os.getpgrp()
+    except ProcessLookupError:
+        return False
 
 
 def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\nlowwater: {text}\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        with suppress(OSError):
+            sys.stderr.write(f"\nlowwater: {text}\n")
 
 
 def _ended(returncode: int, elapsed_s: float, kills_before: int | None) -> Ended:

@@ -54,9 +54,9 @@ def parse_bytes(text: str) -> int:
 
 def format_duration(seconds: float) -> str:
     """`75` -> `1.2 min`; the largest unit that leaves a number of at least one."""
-    for name in ("h", "min", "s"):
+    for name, smaller, digits in (("h", "min", 1), ("min", "s", 1), ("s", "ms", 0)):
         # As printed: 59.97 s would be "60.0 s".
-        if round(seconds / _SECONDS[name], 1) >= 1:
+        if round(seconds / _SECONDS[smaller], digits) >= round(_SECONDS[name] / _SECONDS[smaller]):
             return f"{seconds / _SECONDS[name]:.1f} {name}"
     return f"{seconds / _SECONDS['ms']:.0f} ms"
 

@@ -90,22 +90,28 @@ def test_a_fast_unit_does_not_silence_a_slow_one(path, clock):
     assert len(slow_samples) == 20
 
 
-def test_a_failing_probe_becomes_a_note(path, clock):
+def test_a_failing_probe_is_not_measured_and_costs_nothing_of_the_others(path, clock):
     class Broken:
         name = "broken"
 
         def read(self):
             raise RuntimeError("no such sensor")
 
-    watching = observer(path, clock, Broken())
+    class Sound:
+        name = "sound"
+
+        def read(self):
+            return Reading({"functions": 3})
+
+    watching = observer(path, clock, Broken(), Sound())
     unit = watching.unit_id("epoch")
     for ordinal in range(5):
         watching.boundary(unit, ordinal)
     watching.finish()
 
-    assert [note.text for note in load(path).notes] == [
-        "a sample failed: RuntimeError: no such sensor"
-    ]
+    timeline = load(path)
+    assert timeline.unmeasured == {"broken": "RuntimeError: no such sensor"}
+    assert [sample.gauges["functions"] for sample in timeline.samples] == [3] * 5
 
 
 def test_a_probe_that_finds_its_source_later_is_no_longer_called_unmeasured(path, clock):

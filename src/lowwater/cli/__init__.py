@@ -1,5 +1,6 @@
 """The command line: one file per command, named in one list, each loaded when it is called."""
 
+import contextlib
 import importlib
 import os
 import sys
@@ -43,12 +44,14 @@ def main() -> None:
 
 
 def _end_at_once(end: SystemExit) -> None:
-    """Leave without taking NumPy apart, which takes as long as the report."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError):  # nobody reads any more: Python has its own words for it
-        raise end from None
+    """Leave without taking NumPy apart, which takes as long as the report.
+
+    Nor let Python put an exit code of its own in place of the program's: it does where the last
+    output cannot be written.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, full, or not there
+            stream.flush()
     if end.code is None or isinstance(end.code, int):
         os._exit(end.code or 0)
     raise end

@@ -1,17 +1,33 @@
 """Where a report goes: the terminal or a file."""
 
+import contextlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import ParamSpec, TextIO
 
-from lowwater.errors import UserError
+import click
+
+from lowwater.errors import LowwaterError, UserError
 from lowwater.model import Diagnosis
 
 _WIDEST = 100
+P = ParamSpec("P")
 
 
-def print_diagnosis(diagnosis: Diagnosis, stream: TextIO) -> None:
-    """Print the screen, in colour on a terminal."""
+def tell(how: Callable[P, None], *arguments: P.args, **options: P.kwargs) -> None:
+    """Tell what was found, or in one line why that could not be told."""
+    try:
+        how(*arguments, **options)
+    except (LowwaterError, OSError, ValueError) as error:  # ValueError: a closed stream
+        with contextlib.suppress(OSError, ValueError):
+            click.echo(f"error: {error}", err=True)
+
+
+def print_diagnosis(diagnosis: Diagnosis, stream: TextIO | None) -> None:
+    """Print the screen, in colour on a terminal; nothing where nobody listens."""
+    if stream is None:
+        return
     from lowwater.report import text
 
     width = min(_WIDEST, shutil.get_terminal_size().columns)

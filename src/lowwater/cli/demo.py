@@ -12,7 +12,8 @@ import click
 from lowwater.assignment import Assignment
 from lowwater.cli._output import print_diagnosis
 from lowwater.errors import UsageError
-from lowwater.launch import launch, recording_at
+from lowwater.launch import launch
+from lowwater.recording.place import recording_at
 from lowwater.session import live_line, watch
 
 # The part of the program that matters, shown before it runs.
@@ -32,12 +33,12 @@ def command(*, mended: bool) -> None:
     click.echo(f"$ lowwater run {name}")
     # TensorFlow greets with several lines about the processor; here they are in the way.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with tempfile.TemporaryDirectory() as folder, recording_at(None) as recording:
+    with tempfile.TemporaryDirectory() as folder, recording_at(None) as place:
         Path(folder, name).write_text(source, encoding="utf-8")
         os.chdir(folder)
-        child = launch(Assignment(name, [], is_module=False, recording=recording))
+        child = launch(Assignment(name, [], is_module=False, recording=place.path))
         with live_line(sys.stderr) as line:
-            diagnosis, outcome = watch(child, recording, line)
+            diagnosis, outcome = watch(child, place.path, line)
     click.echo()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:

@@ -3,14 +3,22 @@
 import importlib.util
 import os
 import sys
+from dataclasses import replace
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lowwater.assignment import Assignment
+from lowwater.assignment import STDIN, Assignment
+from lowwater.cli._output import print_diagnosis, tell, write_json
 from lowwater.errors import UsageError
-from lowwater.launch import launch, recording_at
+from lowwater.launch import launch
+from lowwater.recording.place import check_place, recording_at
+from lowwater.signals import Witness, held_back
+
+if TYPE_CHECKING:
+    from lowwater.model import Diagnosis
 
 FINDINGS = 3
 
@@ -43,31 +51,42 @@ def command(  # noqa: PLR0913 - one parameter for each option
     check_module(script) if is_module else check_script(script)
     for output in (json_file, record):
         check_output(output)
-    with recording_at(record) as recording:
-        child = launch(Assignment(script, list(arguments), is_module, recording, is_mended))
-        # The program is on its way: what we import from here on costs the user no time.
-        from lowwater.cli._output import print_diagnosis, write_json
-        from lowwater.session import live_line, watch
-
-        with live_line(None if quiet else sys.stderr) as line:
-            diagnosis, outcome = watch(child, recording, line)
-    try:
+    if record is not None:
+        check_place(record, script)
+    with held_back():
+        wanted = Assignment(script, [*arguments], is_module, is_mended=is_mended)
+        diagnosis, exit_code = _watched(wanted, record, quiet=quiet)
+        # Whatever becomes of the report, the program's exit code is passed on.
         if json_file:
-            write_json(diagnosis, json_file)
-    finally:
+            tell(write_json, diagnosis, json_file)
         if not quiet:
-            print_diagnosis(diagnosis, sys.stderr)
+            tell(print_diagnosis, diagnosis, sys.stderr)
     if fail_on == "leak" and diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)
-    sys.exit(outcome.exit_code)
+    sys.exit(exit_code)
+
+
+def _watched(assignment: Assignment, record: str | None, *, quiet: bool) -> "tuple[Diagnosis, int]":
+    """The diagnosis, and the exit code of the program."""
+    with recording_at(record) as place:
+        child = launch(replace(assignment, recording=place.path))
+        witness = Witness.if_possible()
+        # The program is on its way: what we import from here on costs the user no time.
+        from lowwater.session import live_line, watch, with_note
+
+        with live_line(None if quiet else sys.stderr) as line:
+            diagnosis, outcome = watch(child, place.path, line, witness)
+        return with_note(diagnosis, place.keep()), outcome.exit_code
 
 
 def check_script(script: str, command: str = "run") -> None:
     """Refuse what cannot be run, before anything is started."""
     path = Path(script)
     advice = f"lowwater {command} path/to/train.py [its arguments]"
-    if path.is_dir():
-        msg = "the script is a directory"
+    if script == STDIN:
+        return
+    if path.is_dir() and not (path / "__main__.py").exists():
+        msg = "the script is a folder without a __main__.py"
         raise UsageError(msg, received=script, advice=advice)
     if not path.exists():
         hint = f"lowwater {command} -m {script}" if _is_module_name(script) else advice

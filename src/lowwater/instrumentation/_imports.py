@@ -7,6 +7,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
+from lowwater.interruption import let_through
+
 Action = Callable[[ModuleType], None]
 AddTicks = Callable[[bytes, str], CodeType]
 # Python leaves the frames of this file out of the tracebacks of failed imports; ours between
@@ -92,7 +94,8 @@ def _load_with_ticks(loader: SourceFileLoader, add_ticks: AddTicks) -> None:
         plain: CodeType = compile_plainly(data, path, **options)
         try:
             return add_ticks(data, path)
-        except Exception:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
+        except Exception as error:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
+            let_through(error)
             return plain
 
     vars(loader).update(path_stats=path_stats, source_to_code=source_to_code)

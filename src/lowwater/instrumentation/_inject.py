@@ -15,7 +15,12 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Literal, NamedTuple
 
+from lowwater.instrumentation._tick import Tick
+from lowwater.interruption import must_be_raised
+
 Where = Literal["start", "end"]
+# Stands for `must_be_raised` until the code is compiled.
+_GUARD = "\0lowwater:guard"
 
 
 class CannotInject(Exception):
@@ -26,6 +31,16 @@ def call_of(index: int, *arguments: str) -> ast.Expr:
     """A statement that calls the `index`-th placed callable; see `fill_in`."""
     names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in arguments]
     return ast.Expr(ast.Call(ast.Constant(_placeholder(index)), names, []))
+
+
+def guarded(expression: ast.expr) -> ast.Try:
+    """A statement whose failure never reaches the program; entering a `try` costs nothing.
+
+    What the program's own signal handlers raise meanwhile does, as if raised in this very line.
+    """
+    asks = ast.Call(ast.Constant(_GUARD), [], [])
+    handler = ast.ExceptHandler(None, None, [ast.If(asks, [ast.Raise()], [])])
+    return ast.Try([ast.Expr(expression)], [handler], [], [])
 
 
 def compiled(tree: ast.Module, filename: str) -> CodeType:
@@ -39,7 +54,8 @@ def compiled(tree: ast.Module, filename: str) -> CodeType:
 
 def fill_in(code: CodeType, callables: Sequence[Callable[..., object]]) -> CodeType:
     """Put the callables in place of their placeholders, as constants: no name is looked up."""
-    by_name = {_placeholder(index): placed for index, placed in enumerate(callables)}
+    by_name: dict[str, Callable[..., object]] = {_GUARD: _guard}
+    by_name |= {_placeholder(index): placed for index, placed in enumerate(callables)}
 
     def filled(constant: object) -> object:
         if isinstance(constant, CodeType):
@@ -47,6 +63,10 @@ def fill_in(code: CodeType, callables: Sequence[Callable[..., object]]) -> CodeT
         return by_name.get(constant, constant) if isinstance(constant, str) else constant
 
     return code.replace(co_consts=tuple(filled(constant) for constant in code.co_consts))
+
+
+# As a tick: it travels with the functions that it stands in.
+_guard = Tick(must_be_raised)
 
 
 class _Insertion(NamedTuple):
@@ -76,7 +96,7 @@ def injected(
     *arguments: str,
 ) -> Iterator[None]:
     """Run with a call of `placed(*arguments)` at the start or the end of the function."""
-    with _inserted(function, _Insertion(lambda index: call_of(index, *arguments), placed, at)):
+    with _inserted(function, _Insertion(_guarded_call(arguments), placed, at)):
         yield
 
 
@@ -115,7 +135,11 @@ def code_with_call(
     code: CodeType, placed: Callable[..., object], at: Where, *arguments: str
 ) -> CodeType:
     """The same code with one call more."""
-    return _code_with(code, [_Insertion(lambda index: call_of(index, *arguments), placed, at)])
+    return _code_with(code, [_Insertion(_guarded_call(arguments), placed, at)])
+
+
+def _guarded_call(arguments: Sequence[str]) -> Callable[[int], ast.stmt]:
+    return lambda index: guarded(call_of(index, *arguments).value)
 
 
 def _code_with(code: CodeType, insertions: Sequence[_Insertion]) -> CodeType:

@@ -8,6 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from lowwater.instrumentation._inject import Where, injected
+from lowwater.interruption import let_through
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def place_all(
                 injected(placement.function, placement.placed, placement.at, *placement.arguments)
             )
         except Exception as error:  # noqa: BLE001
+            let_through(error)
             name = placement.function.__qualname__
             note(f"no boundaries from {module.__name__} {name}: {error}")
 
@@ -53,4 +55,5 @@ def _surviving(
     try:
         yield from placements
     except Exception as error:  # noqa: BLE001
+        let_through(error)
         note(f"no boundaries from {module_name}: {type(error).__name__}: {error}")

@@ -1,8 +1,8 @@
 """The callable that is placed into code, and counts how often the program passes."""
 
 import functools
-from collections.abc import Iterable
 from itertools import chain, repeat
+from operator import itemgetter
 from time import perf_counter
 from typing import Any
 
@@ -35,28 +35,29 @@ class Passes:
         self._counted = 0
         self._stride = 1
         self._step = 1
-        self._skipping = repeat(None, 0)
+        # The passes to be let by unseen; in a list, where the tick finds the latest.
+        self.skipping = [repeat(0, 0)]
         self._looks = 0
         self._last_s = perf_counter()
         self._last_end = 0
         self._next_end_s = 0.0
 
-    def start_skipping(self) -> Iterable[int | None]:
-        """Take note of a pass, and let some of the next ones by unseen.
-
-        Answers for this pass how many it stands for, and nothing for those that are let by.
-        """
+    def look(self) -> int:
+        """Take note of a pass, and let some of the next ones by unseen; how many it stands for."""
         self._counted += self._step
+        # A signal may cut this short: then the next pass is looked at, too.
+        self._step = 1
         self._note(self._counted - 1)
         self._adapt(perf_counter())
         # Never twice the same: of passes from some lines in turn, none must be hidden for good.
-        self._step = self._stride + self._looks * _ANY_PRIME % self._stride
-        self._skipping = repeat(None, self._step - 1)
-        return chain((self._step,), self._skipping)
+        step = self._stride + self._looks * _ANY_PRIME % self._stride
+        self.skipping[0] = repeat(0, step - 1)
+        self._step = step
+        return step
 
     def after_last(self) -> None:
         """The loop has ended: all passes so far are completed round trips."""
-        unseen = self._skipping.__length_hint__()
+        unseen = self.skipping[0].__length_hint__()
         self._end(self._counted + self._step - 1 - unseen if self._counted else 0)
 
     def after_last_completed(self) -> None:
@@ -98,13 +99,11 @@ class Passes:
             self._stride = 1
 
 
-class Tick(functools.partial[int | None]):
-    """A no-argument call that costs 30 ns, nearly all of them without running any Python.
+class Tick(functools.partial[Any]):
+    """A call without arguments that stands as a constant in the code of the user's functions.
 
-    It answers for how many passes this one stands, or None for a pass that was let by.
-
-    It stands as a constant in the code of the user's functions. Where such a function is
-    pickled to another process, its ticks become calls of `dict()`: harmless, and no import.
+    Where such a function is pickled to another process, its ticks become calls of `dict()`:
+    harmless, false, and no import.
     """
 
     def __reduce__(self) -> Any:  # noqa: ANN401 - pickle's own protocol
@@ -113,11 +112,10 @@ class Tick(functools.partial[int | None]):
 
 
 def tick_for(passes: Passes) -> Tick:
-    """The callable to be placed at the start of each round trip of `passes`."""
-    # `iter(callable, sentinel)` never ends, and unlike a generator it may be entered twice.
-    return Tick(next, chain.from_iterable(iter(passes.start_skipping, None)))
+    """A call that costs 30 ns and runs no Python: true for the passes to be looked at.
 
-
-def end_tick_for(passes: Passes) -> Tick:
-    """The callable to be placed behind a loop."""
-    return Tick(passes.after_last)
+    No signal handler runs in it, and nothing can be raised in it. The iterators never end: those
+    that are let by, then one to be looked at, then the next that are let by.
+    """
+    let_by = map(itemgetter(0), repeat(passes.skipping))
+    return Tick(next, chain.from_iterable(chain.from_iterable(zip(let_by, repeat((1,))))))

@@ -3,10 +3,13 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import CodeType, FrameType, ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from lowwater.instrumentation._placement import Placement, innermost
+from lowwater.instrumentation._tick import Passes, tick_for
+from lowwater.interruption import let_through
 
 # More shapes of one call than this say nothing new.
 _MOST_SHAPES = 4096
@@ -14,14 +17,6 @@ _MOST_SHAPES = 4096
 _VARIED = 4
 # The methods of `tf.data` that keep data, or Python functions.
 _PIPELINE = ("cache", "shuffle", "from_generator")
-
-
-# Answers for how many calls the present one stands; None where it is not to be looked at.
-TickLike: TypeAlias = Callable[[], int | None]
-
-
-def _always() -> int:
-    return 1
 
 
 class Site(NamedTuple):
@@ -42,33 +37,36 @@ class Calls:
         self.functions: Counter[Site] = Counter()
         self.shapes: dict[Site, set[int]] = {}
 
-    def counter(self, name: str, tick: TickLike = _always) -> Callable[[], None]:
+    def counter(self, name: str, passes: Passes | None = None) -> Callable[[], object]:
         """A callable to be placed at the start of a function.
 
-        `tick` answers for how many calls this one stands. To find the line takes 10 µs between
+        With `passes` it looks at some of the calls only. To find the line takes 10 µs between
         two steps of a training, when nothing of it is in the processor's caches any more.
         """
+        if passes is None:
+            return partial(self._count, name, 1)
+        tick, look = tick_for(passes), passes.look
 
         def called() -> None:
-            calls = tick()
-            if calls is not None:
-                self._count(name, calls)
+            if tick():
+                self._count(name, look())
 
         return called
 
-    def counter_of_shapes(self, name: str, tick: TickLike) -> Callable[[Any], None]:
+    def counter_of_shapes(self, name: str, passes: Passes) -> Callable[[Any], None]:
         """The same for a function that is given data: how many different shapes it has seen.
 
         Where the shapes differ they are counted in every call: such calls take their time anyway.
         """
+        tick, look = tick_for(passes), passes.look
         most_shapes = 0
 
         def called(data: Any) -> None:  # noqa: ANN401 - an array, a data set, a generator …
             nonlocal most_shapes
-            calls = tick()
-            if calls is None and most_shapes < _VARIED:
+            is_looked_at = tick()
+            if not is_looked_at and most_shapes < _VARIED:
                 return
-            site = self._count(name, calls or 0)
+            site = self._count(name, look() if is_looked_at else 0)
             if site is not None:
                 most_shapes = max(most_shapes, self._note_shape(site, data))
 
@@ -115,8 +113,8 @@ def _shape_of(data: Any) -> int | None:  # noqa: ANN401
         kind = type(data)
         if kind.__module__.partition(".")[0] in {"numpy", "tensorflow", "jaxlib", "torch"}:
             return hash(tuple(data.shape))
-    except Exception:  # noqa: BLE001 - a tensor of unknown rank, a v1 shape that has no hash
-        return None
+    except Exception as error:  # noqa: BLE001 - a tensor of unknown rank, a v1 shape without a hash
+        let_through(error)
     return None
 
 

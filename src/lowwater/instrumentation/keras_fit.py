@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 
 from lowwater.instrumentation._placement import Placement, innermost
-from lowwater.instrumentation._tick import Passes, tick_for
+from lowwater.instrumentation._tick import Passes
 from lowwater.instrumentation.calls import Calls
 from lowwater.instrumentation.keras_calls import CALLS
 
@@ -21,5 +21,5 @@ def placements(
     yield Placement(innermost(callback_list.on_train_end), epochs.after_last_completed, "start")
     for name in CALLS:
         method = getattr(keras.Model, name)
-        counted = calls.counter_of_shapes(name, tick_for(passes_of(name)))
+        counted = calls.counter_of_shapes(name, passes_of(name))
         yield Placement(innermost(method), counted, "start", ("x",))

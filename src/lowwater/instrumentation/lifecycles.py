@@ -1,9 +1,8 @@
 """Lives of models and sessions: built, closed, gone. Watched weakly, never kept."""
 
-import contextlib
 import sys
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -12,16 +11,24 @@ from lowwater.gauges import MODELS, SESSIONS
 from lowwater.instrumentation._placement import Placement, innermost
 from lowwater.instrumentation._tick import Passes, tick_for
 from lowwater.instrumentation.calls import Calls
+from lowwater.interruption import quietly
 from lowwater.model import NotMeasured, Reading
 
 # How far up a Sequential stands above the constructor of its inner model.
 _NEAR = 6
 
 
+class _Reference(weakref.ref[Any]):
+    """Knows the address of its object also when that is gone."""
+
+    __slots__ = ("address",)
+    address: int
+
+
 class Life(NamedTuple):
     """One living object, held weakly, and the line of the program that made it."""
 
-    reference: weakref.ref[Any]
+    reference: _Reference
     kind: str
     where: tuple[str, int] | None
     about: str
@@ -50,41 +57,56 @@ class Lives:
 
         With `counted_as` births are counted among the calls, for the dead leave no other trace.
         """
+        self._passes = passes
         self._tick = tick_for(passes) if passes else None
         self._count = calls.counter(counted_as) if counted_as else None
         self._calls = calls
         self._about = about
         self._living: dict[int, Life] = {}
+        # Python discards what is raised when an object dies, a signal handler's exceptions too. So
+        # the dead are only put aside then, without running any Python.
+        self._dead: deque[_Reference] = deque()
         self.was_used = False
         self.makers_of_parts: set[CodeType] = set()
         _counting.add(self)
 
     def __len__(self) -> int:
         """How many live now."""
-        return len(self._living)
+        return len(self._now_living())
 
     def born(self, newborn: Any) -> None:  # noqa: ANN401 - a model or a session
         """A life begins, unless this is a second constructor of the same object."""
         self.was_used = True
         identity = id(newborn)
-        if identity in self._living or self._is_part():
+        if identity in self._now_living() or self._is_part():
             return
-        if self._tick is not None:
-            self._tick()
+        if self._tick is not None and self._passes is not None and self._tick():
+            self._passes.look()
         if self._count is not None:
             self._count()
-        reference = weakref.ref(newborn, lambda _: self._living.pop(identity, None))
+        reference = _Reference(newborn, self._dead.append)
+        reference.address = identity
         kind, where = type(newborn).__qualname__, self._calls.where()
         self._living[identity] = Life(reference, kind, where, self._about(newborn))
 
     def birthplace(self, thing: Any) -> tuple[str, int] | None:  # noqa: ANN401
         """The file and the line that made a living object, if its birth was seen."""
-        life = self._living.get(id(thing))
+        life = self._now_living().get(id(thing))
         return life.where if life is not None and life.reference() is thing else None
 
     def by_label(self) -> Counter[tuple[str, tuple[str, int] | None, str]]:
         """How many live, by their class, the line that made them, and what is said of them."""
-        return Counter(life.label for life in [*self._living.values()])
+        return Counter(life.label for life in [*self._now_living().values()])
+
+    def _now_living(self) -> dict[int, Life]:
+        """Those that live, by their address, once the dead are taken out."""
+        while self._dead:
+            gone = self._dead.popleft()
+            life = self._living.get(gone.address)
+            # Another object may live at the same address by now.
+            if life is not None and life.reference is gone:
+                del self._living[gone.address]
+        return self._living
 
     def _is_part(self) -> bool:
         """Whether this is being made inside another one: the inner model of a Sequential."""
@@ -126,7 +148,7 @@ def model_placements(
 ) -> Iterator[Placement]:
     """Births of models, and `clear_session` calls."""
     name = "clear_session"
-    cleared = calls.counter(name, tick_for(passes_of(name)))
+    cleared = calls.counter(name, passes_of(name))
     yield Placement(innermost(_clear_session_of(keras)), cleared, "start")
     models.makers_of_parts.add(innermost(keras.Sequential.build).__code__)
     yield Placement(innermost(keras.Model.__init__), models.born, "start", ("self",))
@@ -157,9 +179,9 @@ def about_dataset(dataset: Any) -> str:  # noqa: ANN401
     """Whether a cache lies in a file, and whether what it caches ever ends."""
     said: list[str] = []
     # Not a cache, not eager, or of another release: the program's own call must not fail for it.
-    with contextlib.suppress(Exception):
+    with quietly():
         said += ["in a file"] if dataset._filename.numpy() else []  # noqa: SLF001
-    with contextlib.suppress(Exception):
+    with quietly():
         said += ["endless"] if _is_endless(dataset) else []
     return ", ".join(said)
 

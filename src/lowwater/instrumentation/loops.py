@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Protocol
 
-from lowwater.instrumentation._inject import call_of, compiled, fill_in
-from lowwater.instrumentation._tick import Passes, Tick, end_tick_for, tick_for
+from lowwater.instrumentation._inject import call_of, compiled, fill_in, guarded
+from lowwater.instrumentation._tick import Passes, Tick, tick_for
 
 _Loop = ast.For | ast.While | ast.AsyncFor
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,8 +23,8 @@ _COMPILING_DECORATORS = frozenset(
 _COMPUTING_METHODS = frozenset(
     "build call compute_loss forward predict_step test_step train_step".split()
 )
-# What is placed for each loop.
-_PLACED = 4
+# What is placed for each loop, in this order.
+_TICK, _LOOK, _END, _BEGIN, _IS_OVER = _FOR_EACH = range(5)
 
 
 class Limited(Protocol):
@@ -58,7 +58,7 @@ def code_with_ticks(
     tree = ast.parse(source, filename)
     marker = _marker_for(tree, can_be_left=limit_of is not None)
     marked = marker.visit(tree)
-    also_placed = rewrite(marked, _PLACED * len(marker.lines)) if rewrite is not None else []
+    also_placed = rewrite(marked, len(_FOR_EACH) * len(marker.lines)) if rewrite is not None else []
     code = compiled(ast.fix_missing_locations(marked), filename)
     placed: list[Callable[..., object]] = []
     for line, last_line in zip(marker.lines, marker.last_lines, strict=True):
@@ -66,7 +66,7 @@ def code_with_ticks(
         limit = limit_of(filename, line, last_line) if limit_of is not None else None
         # As ticks: a function of the program may be pickled to another process.
         ends = [Tick(limit.begin), Tick(limit.is_over)] if limit is not None else [bool, bool]
-        placed += [tick_for(passes), end_tick_for(passes), *ends]
+        placed += [tick_for(passes), Tick(passes.look), Tick(passes.after_last), *ends]
     return fill_in(code, [*placed, *also_placed])
 
 
@@ -121,20 +121,21 @@ class _LoopMarker(ast.NodeTransformer):
     def _visit_loop(self, node: _Loop) -> list[ast.stmt] | ast.stmt:
         if self._depth >= DEEPEST or _calls_in(node) < _FEWEST_CALLS[self._depth]:
             return node
-        index = _PLACED * len(self.lines)
+        index = len(_FOR_EACH) * len(self.lines)
         self.lines.append(node.lineno)
         self.last_lines.append(node.end_lineno or node.lineno)
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1
-        node.body.insert(0, ast.copy_location(call_of(index), node))
-        behind = ast.copy_location(call_of(index + 1), node)
+        looked_at = [call_of(index + _TICK).value, call_of(index + _LOOK).value]
+        node.body.insert(0, ast.copy_location(guarded(ast.BoolOp(ast.And(), looked_at)), node))
+        behind = ast.copy_location(guarded(call_of(index + _END).value), node)
         # What stands in `else` is for loops that end by themselves.
         if not self._can_be_left or node.orelse:
             return [node, behind]
-        leave = ast.If(call_of(index + 3).value, [ast.Break()], [])
+        leave = ast.If(call_of(index + _IS_OVER).value, [ast.Break()], [])
         node.body.insert(0, ast.copy_location(leave, node))
-        return [ast.copy_location(call_of(index + 2), node), node, behind]
+        return [ast.copy_location(call_of(index + _BEGIN), node), node, behind]
 
 
 def _marker_for(tree: ast.Module, *, can_be_left: bool = False) -> _LoopMarker:

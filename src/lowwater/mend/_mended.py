@@ -8,6 +8,7 @@ from types import ModuleType, TracebackType
 from typing import Self
 
 from lowwater.instrumentation._imports import AfterImport
+from lowwater.interruption import let_through
 from lowwater.mend._repair import NotAsExpected, Repair, Undo
 from lowwater.model import Mending, MendState
 
@@ -72,6 +73,7 @@ class Work:
         except NotAsExpected as error:
             return MendState.REFUSED, f"{release} does not look as expected: {error}"
         except Exception as error:  # noqa: BLE001 - it may run inside the program's own import
+            let_through(error)
             reason = f"{type(error).__name__}: {error}"
             return MendState.REFUSED, f"{release} does not look as expected: {reason}"
         return MendState.APPLIED, f"{repair.part}, {release}" if repair.part else release

@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from lowwater.census.instances import instances_of, is_complete
+from lowwater.interruption import let_through
 
 # The kind of operation that `tf.custom_gradient` puts into a graph, and its attribute.
 CARRIER = "IdentityN"
@@ -84,8 +85,9 @@ class Owners:
             try:
                 self._keep(graph, name, function)
                 self._loosen(name, function)
-            except Exception:  # noqa: BLE001 - a graph or a function of another make
+            except Exception as error:  # noqa: BLE001 - a graph or a function of another make
                 self._pin(name)
+                let_through(error)
 
     def exported(self, graph_def: Any) -> None:  # noqa: ANN401
         """A graph was written down, and may be read again when it is gone: keep its gradients."""
@@ -105,10 +107,11 @@ class Owners:
             for graph, operations in [(graph, graph.get_operations()) for graph in graphs]:
                 for operation in operations:
                     self.created(graph, operation)
-        except Exception:  # noqa: BLE001 - an owner that is missed would lose its gradient
+        except Exception as error:  # noqa: BLE001 - an owner that is missed would lose its gradient
             with self._lock:
                 for name in names:
                     self._pin(name)
+            let_through(error)
 
     def restore(self) -> None:
         """Give all living functions back to the registry."""
@@ -150,7 +153,9 @@ class Owners:
         if isinstance(entry, LooseEntry):
             return
         loose = LooseEntry({key: value for key, value in entry.items() if key != _FUNCTION})
-        loose.function = weakref.ref(function, partial(_forget, self._entries, name))
+        # The last owner is gone: called by the collector, at any point, where Python discards what
+        # a signal handler raises. So this runs no Python, and takes no lock.
+        loose.function = weakref.ref(function, partial(self._entries.pop, name))
         self._entries[name] = loose
 
     def _tighten(self, name: str) -> None:
@@ -171,12 +176,6 @@ def _all_of(kind: type) -> list[Any]:
         msg = "the collector does not list frozen objects"
         raise LookupError(msg)
     return instances_of(kind)
-
-
-def _forget(entries: dict[str, Any], name: str, function: weakref.ref[Any]) -> None:
-    """The last owner is gone. Called by the collector, at any point: it takes no lock."""
-    if getattr(entries.get(name), "function", None) is function:
-        entries.pop(name, None)
 
 
 def _name_on(operation: Any) -> str | None:  # noqa: ANN401

@@ -12,10 +12,11 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from lowwater.instrumentation._imports import is_installed
+from lowwater.interruption import let_through, quietly
 from lowwater.native_trace.plan import Plan, growth_between, obstacle, other_profiler
 from lowwater.recording.records import Counted, NativeTraced, Record
 
@@ -150,6 +151,7 @@ class NativeTracer:
         try:
             self._start(plan, place)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
             self._program.note(f"memray could not be started: {type(error).__name__}: {error}")
 
     def _start(self, plan: Plan, place: Place) -> None:
@@ -169,6 +171,7 @@ class NativeTracer:
             gc.collect()  # what waits for the collector is held by nobody
             _exit(running.tracker)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
             self._program.note(f"memray could not be stopped: {type(error).__name__}: {error}")
             return
         rounds = running.rounds
@@ -186,7 +189,9 @@ class NativeTracer:
 
 
 def _is_installed() -> bool:
-    return importlib.util.find_spec("memray") is not None
+    """Whether there is the real one: a `memray.py` of the program's is not to be imported by us."""
+    found = importlib.util.find_spec("memray")
+    return found is not None and found.origin is not None and is_installed(found.origin)
 
 
 def _create(path: str) -> None:
@@ -217,6 +222,6 @@ def _is_memrays(function: Any) -> bool:  # noqa: ANN401 - whatever a program has
 
 
 def _size_of(path: str) -> int:
-    with suppress(OSError):
+    with quietly(OSError):
         return os.stat(path).st_size
     return 0

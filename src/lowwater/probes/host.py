@@ -9,6 +9,7 @@ from os import open as _open
 from os import read as _read
 
 from lowwater.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
+from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
 
 _KINDS = re.compile(rb"RssAnon:\s*(\d+) kB\s+RssFile:\s*(\d+) kB\s+RssShmem:\s*(\d+) kB")
@@ -28,6 +29,7 @@ class HostProbe:
         try:
             found = _KINDS.search(_start_of(self._path))
         except OSError as error:
+            let_through(error)
             return NotMeasured(f"{self._path}: {error.strerror}")
         if found is None:
             return NotMeasured(f"{self._path} does not split resident memory by kind")

@@ -14,6 +14,7 @@ from lowwater.gauges import (
     RSS_ANON,
     device_gauge,
 )
+from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
 from lowwater.probes.pool import PoolSize, Untouched
 from lowwater.protocols import Probe
@@ -72,7 +73,8 @@ class TensorFlowProbe:
             return {}
         try:
             info = context.get_memory_info(device)
-        except Exception:  # noqa: BLE001 - a device without statistics raises whatever it likes
+        except Exception as error:  # noqa: BLE001 - a device without statistics raises anything
+            let_through(error)
             self._silent_devices.add(device)
             return {}
         if device.startswith("CPU"):

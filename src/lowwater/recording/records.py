@@ -11,8 +11,14 @@ class _Record(msgspec.Struct, array_like=True, gc=False):
     """Arrays, not maps: a million boundaries have to stay small."""
 
 
+class Identified(_Record, tag="run"):
+    """Stands first, and is the same in no other recording."""
+
+    identity: str
+
+
 class Began(_Record, tag="began"):
-    """The first record: who recorded what. Holds no arguments and no secrets."""
+    """The agent's first record: who recorded what. Holds no arguments and no secrets."""
 
     environment: dict[str, str]
 
@@ -163,7 +169,8 @@ class Experimented(_Record, tag="experiments"):
 
 
 Record: TypeAlias = (
-    Began
+    Identified
+    | Began
     | Learned
     | UnitSeen
     | Columns

@@ -1,5 +1,6 @@
 """Ticks go into the outer loops of the user's files and change nothing else."""
 
+import itertools
 import textwrap
 import traceback
 
@@ -19,9 +20,10 @@ class Counted:
         counted = self
 
         class Passes:
-            def start_skipping(self):
+            skipping = (itertools.repeat(0, 0),)
+
+            def look(self):
                 counted.starts[line] = counted.starts.get(line, 0) + 1
-                return (None,)
 
             def after_last(self):
                 counted.ends[line] = counted.ends.get(line, 0) + 1

@@ -1,13 +1,14 @@
 """A tick counts exactly, costs little, and travels harmlessly."""
 
 import pickle
+import sys
 import threading
 from itertools import count
 
 import cloudpickle
 import pytest
 
-from lowwater.instrumentation._tick import MOST_SKIPPED, Passes, end_tick_for, tick_for
+from lowwater.instrumentation._tick import MOST_SKIPPED, Passes, tick_for
 from lowwater.instrumentation.loops import code_with_ticks
 
 
@@ -33,8 +34,14 @@ def listener():
     return Listener()
 
 
+def passing(passes):
+    """What stands at the start of each round of a loop: how many passes this one stands for."""
+    tick = tick_for(passes)
+    return lambda: passes.look() if tick() else None
+
+
 def test_the_first_pass_begins_with_no_round_trip_completed(listener):
-    tick_for(Passes(listener, "iteration", "train.py:3"))()
+    passing(Passes(listener, "iteration", "train.py:3"))()
 
     assert listener.units == [("iteration", "train.py:3")]
     assert listener.ordinals == [0]
@@ -45,7 +52,7 @@ def test_the_end_of_a_loop_knows_the_exact_count_though_most_passes_were_skipped
     listener, passes_made
 ):
     passes = Passes(listener, "iteration")
-    tick, end = tick_for(passes), end_tick_for(passes)
+    tick, end = passing(passes), passes.after_last
     for _ in range(passes_made):
         tick()
     end()
@@ -56,7 +63,7 @@ def test_the_end_of_a_loop_knows_the_exact_count_though_most_passes_were_skipped
 
 
 def test_a_hot_loop_is_looked_at_once_in_many_passes(listener):
-    tick = tick_for(Passes(listener, "iteration"))
+    tick = passing(Passes(listener, "iteration"))
     for _ in range(100_000):
         tick()
 
@@ -66,7 +73,7 @@ def test_a_hot_loop_is_looked_at_once_in_many_passes(listener):
 def test_a_slow_loop_is_looked_at_in_every_pass(listener, monkeypatch):
     now = iter(range(1000))
     monkeypatch.setattr("lowwater.instrumentation._tick.perf_counter", lambda: next(now))
-    tick = tick_for(Passes(listener, "iteration"))
+    tick = passing(Passes(listener, "iteration"))
     for _ in range(50):
         tick()
 
@@ -74,7 +81,7 @@ def test_a_slow_loop_is_looked_at_in_every_pass(listener, monkeypatch):
 
 
 def test_a_tick_says_for_how_many_passes_it_stands(listener):
-    tick = tick_for(Passes(listener, "iteration"))
+    tick = passing(Passes(listener, "iteration"))
     told = [tick() for _ in range(100_000)]
     counted = sum(stands_for or 0 for stands_for in told)
 
@@ -86,7 +93,7 @@ def test_a_tick_says_for_how_many_passes_it_stands(listener):
 def test_lines_that_pass_in_turn_are_all_looked_at(listener, lines, monkeypatch):
     now = count()
     monkeypatch.setattr("lowwater.instrumentation._tick.perf_counter", lambda: next(now) * 1e-6)
-    tick, looks = tick_for(Passes(listener, "iteration")), [0] * lines
+    tick, looks = passing(Passes(listener, "iteration")), [0] * lines
     for number in range(200_000):
         looks[number % lines] += tick() or 0
 
@@ -96,7 +103,7 @@ def test_lines_that_pass_in_turn_are_all_looked_at(listener, lines, monkeypatch)
 def test_a_unit_of_milliseconds_is_looked_at_less_often_when_it_is_known(listener, monkeypatch):
     now = iter(number / 1000 for number in range(100_000))
     monkeypatch.setattr("lowwater.instrumentation._tick.perf_counter", lambda: next(now))
-    tick = tick_for(Passes(listener, "iteration"))
+    tick = passing(Passes(listener, "iteration"))
     for _ in range(1000):
         tick()
     known = len(listener.ordinals)
@@ -107,7 +114,7 @@ def test_a_unit_of_milliseconds_is_looked_at_less_often_when_it_is_known(listene
 
 def test_the_end_of_a_very_short_loop_is_part_of_something_larger(listener):
     passes = Passes(listener, "iteration")
-    tick, end = tick_for(passes), end_tick_for(passes)
+    tick, end = passing(passes), passes.after_last
     for _ in range(10):
         for _ in range(3):
             tick()
@@ -118,7 +125,7 @@ def test_the_end_of_a_very_short_loop_is_part_of_something_larger(listener):
 
 def test_the_end_of_a_loop_that_runs_all_the_time_is_not_looked_at_all_the_time(listener):
     passes = Passes(listener, "iteration")
-    tick, end = tick_for(passes), end_tick_for(passes)
+    tick, end = passing(passes), passes.after_last
     for _ in range(5000):
         for _ in range(4):
             tick()
@@ -127,11 +134,38 @@ def test_the_end_of_a_loop_that_runs_all_the_time_is_not_looked_at_all_the_time(
     assert listener.ends < 1000
 
 
+def test_a_look_that_is_cut_short_by_a_signal_does_not_end_the_tick(listener):
+    passes = Passes(listener, "iteration")
+    tick = passing(passes)
+    listener.boundary = interrupted = lambda *_, **__: (_ for _ in ()).throw(TimeoutError)
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            tick()
+    assert listener.boundary is interrupted
+    del listener.boundary
+    for _ in range(2000):
+        tick()
+    passes.after_last()
+
+    assert listener.ordinals[-1] == 2003
+
+
+def test_a_tick_runs_no_python(listener):
+    tick = tick_for(Passes(listener, "iteration"))
+    frames = []
+    sys.setprofile(lambda frame, event, _: frames.append(event) if event == "call" else None)
+    for _ in range(100):
+        tick()
+    sys.setprofile(None)
+
+    assert frames == []
+
+
 def test_a_refused_unit_is_not_asked_for_again(listener):
     asked = []
     listener.unit_id = lambda name, where: asked.append(name)
     passes = Passes(listener, "iteration")
-    tick, end = tick_for(passes), end_tick_for(passes)
+    tick, end = passing(passes), passes.after_last
     for _ in range(100):
         tick()
     end()
@@ -140,13 +174,13 @@ def test_a_refused_unit_is_not_asked_for_again(listener):
 
 
 def test_a_loop_that_was_never_entered_has_no_boundary(listener):
-    end_tick_for(Passes(listener, "iteration"))()
+    Passes(listener, "iteration").after_last()
 
     assert listener.ordinals == []
 
 
 def test_many_threads_may_pass_at_once(listener):
-    tick = tick_for(Passes(listener, "iteration"))
+    tick = passing(Passes(listener, "iteration"))
 
     def work():
         for _ in range(20_000):
