@@ -47,27 +47,32 @@ class quietly:  # noqa: N801 - reads like `contextlib.suppress`, which takes the
 
 
 def must_be_raised() -> bool:
-    """Called in the program's frame, when a call of ours has failed: whether it has to know.
+    """Called where something of ours has failed: whether the program has to know.
 
     A failure of ours becomes a note. What the program's signal handler raised goes on as if it had
-    been raised right there: without our frames.
+    been raised in the calling frame: without those of ours behind it.
     """
     try:
         error = sys.exception()
         if error is None:
             return False
         if is_programs(error):
-            _hide_our_frames(error)
+            hide_our_frames(error)
             return True
-        for note in _listeners:
-            note(f"a part of Lowwater failed: {type(error).__name__}: {error}")
+        _tell(error)
     except Exception as another:  # noqa: BLE001 - no room on the stack, no memory for the note
         let_through(another)
     return False
 
 
-def _hide_our_frames(error: BaseException) -> None:
-    """Leave the frame that called us, and those of the handler."""
+def _tell(error: BaseException) -> None:
+    with quietly():
+        for note in _listeners:
+            note(f"a part of Lowwater failed: {type(error).__name__}: {error}")
+
+
+def hide_our_frames(error: BaseException) -> None:
+    """Leave the frame that catches it, and those of the program's handler."""
     if error.__traceback__ is not None:
         error.__traceback__.tb_next = _raised_by_handler(error)
 

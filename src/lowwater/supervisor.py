@@ -90,6 +90,8 @@ class _Waiting:
     def __init__(self, child: Popen[bytes], witness: Witness | None) -> None:
         self._child = child
         self._witness = witness
+        # In a session of its own nothing reaches it from the terminal, and nobody waits for it.
+        self._is_apart = _is_apart(child.pid)
         self._wanted = {*for_the_program(), signal.SIGCHLD}
         self.was_stopped = False
 
@@ -105,7 +107,9 @@ class _Waiting:
     def _take(self, arrived: signal.struct_siginfo) -> None:
         number = arrived.si_signo
         self.was_stopped |= number in ENDING
-        if self._child.poll() is None and not self._has_reached_child(arrived):
+        if self._is_apart and number in ENDING:
+            self._child.kill()
+        elif self._child.poll() is None and not self._has_reached_child(arrived):
             self._child.send_signal(number)
         if number == signal.SIGINT:
             _say("interrupted; waiting for the program to end")
@@ -124,6 +128,13 @@ class _Waiting:
 def _is_in_our_group(pid: int) -> bool:
     try:
         return os.getpgid(pid) == os.getpgrp()
+    except ProcessLookupError:
+        return False
+
+
+def _is_apart(pid: int) -> bool:
+    try:
+        return os.getsid(pid) != os.getsid(0)
     except ProcessLookupError:
         return False
 

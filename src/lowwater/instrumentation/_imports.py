@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from lowwater.interruption import let_through
+from lowwater.interruption import hide_our_frames, is_programs, must_be_raised
 
 Action = Callable[[ModuleType], None]
 AddTicks = Callable[[bytes, str], CodeType]
@@ -49,8 +49,12 @@ class AfterImport:
 
     def _act(self, fullname: str, module: ModuleType) -> None:
         action = self._waiting.pop(fullname, None)
-        if action is not None:
-            action(module)
+        try:
+            if action is not None:
+                action(module)
+        except BaseException:
+            if must_be_raised():
+                raise
 
     def _found_by_others(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
@@ -94,9 +98,11 @@ def _load_with_ticks(loader: SourceFileLoader, add_ticks: AddTicks) -> None:
         plain: CodeType = compile_plainly(data, path, **options)
         try:
             return add_ticks(data, path)
-        except Exception as error:  # noqa: BLE001 - the module has to load; `add_ticks` has noted it
-            let_through(error)
-            return plain
+        except BaseException as error:
+            if is_programs(error):
+                hide_our_frames(error)
+                raise
+            return plain  # the module has to load; `add_ticks` has noted it
 
     vars(loader).update(path_stats=path_stats, source_to_code=source_to_code)
 
@@ -110,10 +116,21 @@ class UserModules:
         self._add_ticks = add_ticks
         self._known: dict[str, bool] = {}
 
+    @_trimmed
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The ordinary spec, whose loader will add ticks, for a source file of the user's."""
+        try:
+            return self._find_spec(fullname, path, target)
+        except BaseException:
+            if must_be_raised():
+                raise
+        return None
+
+    def _find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
         # A framework imports thousands of modules: those cannot be here, and must not be slowed.
         theirs = [folder for folder in (sys.path if path is None else path) if self._holds(folder)]
         if not theirs or PathFinder.find_spec(fullname, theirs, target) is None:

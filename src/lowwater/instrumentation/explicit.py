@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from lowwater.interruption import must_be_raised
+
 
 class _Completions(Protocol):
     def completed(self) -> None: ...
@@ -17,7 +19,11 @@ def boundary(name: str) -> None:
     Under `lowwater run` it gets a verdict like any other unit; otherwise it does nothing.
     """
     if _passes_of:
-        _passes_of[0](name).completed()
+        try:
+            _passes_of[0](name).completed()
+        except BaseException:
+            if must_be_raised():
+                raise
 
 
 def listen(passes_of: Callable[[str], _Completions]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
+from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
 
 
@@ -58,7 +59,8 @@ def malloc_library() -> str | None:
             # A program that is not position-independent, as Debian's Python, has a jump of its
             # own to `malloc`, which stands for it everywhere: the first library has the real one.
             file = next(filter(_defines_malloc, _libraries()), None)
-    except (OSError, AttributeError):
+    except (OSError, AttributeError) as error:
+        let_through(error)
         return None
     return os.path.basename(file) if file else None
 
@@ -79,7 +81,8 @@ def _defines_malloc(library: str) -> bool:
     try:
         loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
         file, is_defined_there = _owner(loaded.malloc)
-    except (OSError, AttributeError):
+    except (OSError, AttributeError) as error:
+        let_through(error)
         return False
     # What a library only uses is found in one that it needs.
     return (

@@ -4,6 +4,8 @@ import fcntl
 import os
 import resource
 
+from lowwater.interruption import let_through
+
 # Programs write to 3, or close all that lie below some hundreds. The kernel's table of descriptors
 # is small up to the second of these numbers.
 _ROOM = 24
@@ -19,7 +21,8 @@ def out_of_the_way(descriptor: int) -> int:
     limit = _HIGHEST if soft == resource.RLIM_INFINITY else min(soft, _HIGHEST)
     try:
         high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(0, limit - _ROOM))
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return descriptor
     os.close(descriptor)
     return high
