@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pexpect
 import pytest
 
 SPECIMENS = Path(__file__).parent.parent / "specimens"
@@ -702,7 +703,9 @@ def is_alive(pid):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_diagnosis_that_is_stopped_leaves_no_process(programs, number):
+# Alone, or with its group, as terminals and job schedulers do it.
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_diagnosis_that_is_stopped_leaves_no_process(programs, number, send):
     # Who is killed has no time: what left its session in the last second may be overlooked.
     options = "{}" if number == signal.SIGKILL else "{'start_new_session': True}"
     source = STARTS_OTHERS.replace("OPTIONS", options)
@@ -721,8 +724,7 @@ def test_diagnosis_that_is_stopped_leaves_no_process(programs, number):
     )
     with diagnosis:
         wait_until(pids.exists)
-        # The whole group, as a terminal or a job scheduler does it.
-        os.killpg(diagnosis.pid, number)
+        send(diagnosis.pid, number)
         # The end of its output: nothing that it has left holds it open.
         _, stderr = diagnosis.communicate(timeout=60)
 
@@ -774,3 +776,22 @@ def test_bad_input_is_refused_before_anything_runs(programs, diagnosis, argument
     assert said in found.stderr
     assert "Traceback" not in found.stderr
     assert not (programs.folder / "ran").exists()
+
+
+def test_question_is_asked_on_a_terminal_before_the_second_run(programs):
+    script = write(programs, LEAKS, UNNOTICED)
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache"), "TERM": "xterm"}
+    arguments = ["-m", "lowwater", "diagnose", script]
+    terminal = pexpect.spawn(
+        sys.executable, arguments, cwd=programs.folder, env=env, dimensions=(24, 300), timeout=120
+    )
+
+    terminal.expect_exact("The program wrote 4 files (by_a_shell.txt, log.txt, opened")
+    terminal.expect_exact("Go on here? [y/N]:")
+    terminal.sendline("n")
+    terminal.expect_exact("error: no further run was made. Try: lowwater diagnose --sandbox")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+    assert terminal.exitstatus == 2
+    assert (programs.folder / "log.txt").read_text() == "x"
