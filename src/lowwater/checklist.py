@@ -1,5 +1,6 @@
 """Runs a program several times, one thing changed each time, and says what that shows."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -55,7 +56,8 @@ class Checked:
     def keep(self, path: str) -> None:
         """Write it as a recording: that of the first run, and the experiments behind it."""
         try:
-            shutil.copyfile(self.recording, path)
+            with open(self.recording, "rb") as ours, open(path, "wb", opener=_private) as kept:
+                shutil.copyfileobj(ours, kept)
         except OSError as error:
             msg = f"cannot write {path}"
             raise UserError(msg, received=error.strerror or str(error)) from error
@@ -174,6 +176,11 @@ class Checklist:
 
     def _why_no_time(self, ground: Ground) -> str | None:
         return _NO_TIME if self._lab.left_s < ground.measured.elapsed_s else None
+
+
+def _private(path: str, flags: int) -> int:
+    """As `lowwater run --record` has it; a file that exists keeps its mode."""
+    return os.open(path, flags, 0o600)
 
 
 def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:

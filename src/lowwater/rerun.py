@@ -7,20 +7,24 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
-from typing import BinaryIO, Final, Self, TypeAlias
+from functools import partial
+from typing import BinaryIO, Final, Protocol, Self, TypeAlias
 
 from lowwater.assignment import Assignment
 from lowwater.errors import UnreadableInput
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.last_words import last_words, tail
+from lowwater.experiments.private_files import new_private_file
+from lowwater.experiments.run_guard import RunGuard
+from lowwater.experiments.writes import Listing, Writes, facts_of
 from lowwater.launch import launch
 from lowwater.model import Diagnosis, Ending
 from lowwater.progress import Line
 from lowwater.recording.reader import load
-from lowwater.recording.records import Noted
+from lowwater.recording.records import Learned, Noted
 from lowwater.recording.writer import append_after_end
 from lowwater.session import diagnose, watch
 from lowwater.units import format_duration
@@ -36,18 +40,29 @@ ChangeWanted: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run, and where the recordings of its runs are kept.
-
-    `working_folder` gives each run the folder that it runs in; None is the present one.
-    """
+    """What is run, and where the recordings of its runs are kept."""
 
     target: str
     arguments: list[str]
     is_module: bool
     recordings: str
-    working_folder: Callable[[], AbstractContextManager[str | None]] = field(
-        default=lambda: nullcontext(None)
-    )
+
+    def target_in(self, folder: str | None) -> str:
+        """The script as it is called in a copy of the present folder: the copied one, if it was."""
+        if folder is None or self.is_module:
+            return self.target
+        path, here = os.path.abspath(self.target), os.path.join(os.getcwd(), "")
+        return path.removeprefix(here)
+
+
+class Places(Protocol):
+    """Where runs are made."""
+
+    def __call__(self) -> AbstractContextManager[str | None]:
+        """The folder of the next run; None is the present one."""
+
+    def saw(self, writes: Writes) -> None:
+        """Take note of what the program as it is has written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +112,18 @@ class Ran:
 class Reruns:
     """All runs of one program; those that were made to their end are not made again."""
 
-    def __init__(self, program: Program, budget_s: float | None, line: Line | None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        places: Places,
+        guard: RunGuard,
+        budget_s: float | None = None,
+        line: Line | None = None,
+    ) -> None:
         """Nothing is run yet; `line` shows how far the present run is."""
         self._program = program
+        self._places = places
+        self._guard = guard
         self._ends_s = None if budget_s is None else time.monotonic() + budget_s
         self._line = line
 
@@ -117,17 +141,25 @@ class Reruns:
         output = f"{recording}.txt"
         earlier = None if again else _finished(recording)
         diagnosis = earlier or self._run(order, recording, output, longest_s)
+        if not order.changes:
+            self._places.saw(Writes.of(diagnosis.environment, self._program.recordings))
         kept = recording if os.path.exists(recording) else _set_aside(recording)
         return Ran(diagnosis, kept, output, is_earlier=earlier is not None)
 
     def _run(self, order: Order, recording: str, output: str, longest_s: float) -> Diagnosis:
         _remove(_set_aside(recording))
-        with self._program.working_folder() as folder, open(output, "wb") as written:
+        with self._places() as folder, open(new_private_file(output), "wb") as written:
+            before = None if order.changes else Listing(folder or os.getcwd())
             child = self._launched(order, recording, folder, written)
-            with _TimeLimit(child, min(longest_s, max(0.0, self.left_s))) as limit:
-                diagnosis, outcome = watch(child, recording, self._line)
+            try:
+                with _TimeLimit(child, min(longest_s, max(0.0, self.left_s))) as limit:
+                    diagnosis, outcome = watch(child, recording, self._line)
+            finally:
+                self._guard.end_all()
+            if before is not None:
+                diagnosis = _with_writes(diagnosis, recording, before, folder)
         if outcome.was_stopped or _was_stopped(diagnosis.ending):
-            # The supervisor gives the user's Ctrl-C to the program; it is meant for all of them.
+            # The user's Ctrl-C is meant for all of them.
             _remove(recording)
             raise KeyboardInterrupt
         if not limit.was_reached:
@@ -146,16 +178,34 @@ class Reruns:
         experiment = {"changes": order.changes, "cuts": asdict(order.cuts)}
         program = self._program
         assignment = Assignment(
-            program.target, program.arguments, program.is_module, recording, experiment=experiment
+            program.target_in(folder),
+            program.arguments,
+            program.is_module,
+            recording,
+            experiment=experiment,
         )
-        return launch(
-            assignment,
-            order.environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=subprocess.STDOUT,
+        # As a shell would have it: programs ask it for the folder that they are in.
+        moved = {} if folder is None else {"PWD": folder}
+        return self._guard.start(
+            partial(
+                launch,
+                assignment,
+                {**order.environment, **moved},
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=subprocess.STDOUT,
+            )
         )
+
+
+def _with_writes(
+    diagnosis: Diagnosis, recording: str, before: Listing, folder: str | None
+) -> Diagnosis:
+    """What has changed in its folder is kept with the run: it may not be made again."""
+    facts = facts_of(before, Listing(folder or os.getcwd()), diagnosis.environment)
+    append_after_end(recording, [Learned(facts)])
+    return replace(diagnosis, environment={**diagnosis.environment, **facts})
 
 
 class _TimeLimit:

@@ -3,9 +3,14 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pexpect
 import pytest
 
 SPECIMENS = Path(__file__).parent.parent / "specimens"
@@ -545,6 +550,202 @@ def test_program_that_writes_runs_in_copies_where_nobody_can_be_asked(programs):
     assert (programs.folder / "written.txt").exists()
 
 
+LEAKS = """
+    kept = []
+    for number in range(60):
+        kept.append(bytearray(300_000))
+        str(number)
+"""
+# None of them looks like writing.
+UNNOTICED = """
+    import os, pathlib, sqlite3, subprocess
+
+    mode = "a"
+    with open("log.txt", mode) as file:
+        file.write("x")
+    connection = sqlite3.connect("runs.db")
+    connection.execute("create table if not exists t(a)")
+    connection.close()
+    subprocess.run("echo x >> by_a_shell.txt", shell=True, check=True)
+    os.close(os.open("opened", os.O_CREAT | os.O_WRONLY))
+"""
+
+
+def test_further_runs_are_made_in_copies_once_one_is_seen_to_write(programs):
+    script = write(programs, LEAKS, UNNOTICED)
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+
+    found = programs.lowwater("diagnose", script, env=env)
+
+    assert found.returncode == 0
+    [note] = [line for line in found.stderr.splitlines() if line.startswith("note:")]
+    assert note == (
+        "note: The program wrote 4 files (by_a_shell.txt, log.txt, opened, …). Each further run "
+        "writes them again. As nobody can be asked, each run has a copy of this folder. "
+        "--yes lets them run here."
+    )
+    assert "2 runs" in found.stdout
+    assert (programs.folder / "log.txt").read_text() == "x"
+    assert (programs.folder / "by_a_shell.txt").read_text() == "x\n"
+
+    # The first run is kept, with what it wrote: the others are made here only if that is wanted.
+    kept = next((programs.folder / "cache").rglob("containers*.lw"))
+    kept.unlink()
+    here = programs.lowwater("diagnose", "--yes", script, env=env)
+
+    assert "warning: The program wrote 4 files" in here.stderr
+    assert (programs.folder / "log.txt").read_text() == "xx"
+
+
+def test_program_that_writes_nothing_is_run_here_without_a_word(programs):
+    script = write(programs, LEAKS, "    import tempfile", "    tempfile.mkdtemp()")
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+
+    found = programs.lowwater("diagnose", script, env=env)
+
+    assert "2 runs" in found.stdout
+    assert "note:" not in found.stderr
+    assert "warning:" not in found.stderr
+
+
+def test_nothing_that_is_written_in_a_sandbox_gets_out_by_a_link(programs):
+    (elsewhere := programs.folder / "elsewhere").mkdir()
+    (elsewhere / "old.txt").write_text("old")
+    work = programs.folder / "work"
+    work.mkdir()
+    (work / "data").symlink_to(elsewhere)
+    programs.write(
+        "work/train.py",
+        """
+    import os
+
+    os.remove("data/old.txt")
+    open("data/new.txt", "w").close()
+    open(os.environ["PWD"] + "/here.txt", "w").close()
+    open(os.path.join(os.path.dirname(__file__), "beside.txt"), "w").close()
+    """,
+    )
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache"), "PWD": str(work)}
+
+    for script in ("train.py", str(work / "train.py")):
+        found = programs.lowwater("diagnose", "--sandbox", "--fresh", script, env=env, cwd=work)
+
+        assert found.returncode == 0, found.stderr
+        assert {*os.listdir(work)} == {"data", "train.py"}
+        assert os.listdir(elsewhere) == ["old.txt"]
+
+
+def test_writes_that_a_copy_does_not_hold_are_told(programs):
+    (programs.folder / "work").mkdir()
+    target = programs.folder / "model.h5"
+    programs.write("work/train.py", f"{LEAKS}\n    open({str(target)!r}, 'w').close()\n")
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+
+    found = programs.lowwater(
+        "diagnose", "--sandbox", "train.py", env=env, cwd=target.parent / "work"
+    )
+
+    assert (
+        "note: The program also writes outside of the copy of this folder, in every run: "
+        f"{target}.\n"
+    ) in found.stderr
+
+
+def test_nobody_else_can_read_what_the_program_prints(programs):
+    script = write(programs, "    print('secret')")
+    old = programs.folder / "cache" / "lowwater" / "diagnose"
+    old.mkdir(parents=True)
+    old.chmod(0o755)
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+
+    found = programs.lowwater("diagnose", "--record", "kept.lw", script, env=env, umask=0)
+
+    assert found.returncode == 0
+    [output] = old.rglob("*.txt")
+    assert output.read_text() == "secret\n"
+    folders = (old.parent, old, output.parent)
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
+    files = (*output.parent.iterdir(), programs.folder / "kept.lw")
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+STARTS_OTHERS = """
+    import os, pathlib, subprocess, sys, time
+
+    sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+    others = [subprocess.Popen(sleep), subprocess.Popen(sleep, **OPTIONS)]
+    daemon = "import os, subprocess, sys; print(subprocess.Popen(sys.argv[1:], **OPTIONS).pid)"
+    daemon = daemon.replace("**OPTIONS", "stdout=subprocess.DEVNULL, **OPTIONS")
+    found = subprocess.run(
+        [sys.executable, "-c", daemon, *sleep], stdout=subprocess.PIPE, check=True
+    )
+    pids = [os.getpid(), *(one.pid for one in others), int(found.stdout)]
+    target = pathlib.Path(sys.argv[1])
+    target.with_suffix(".part").write_text(" ".join(map(str, pids)))
+    target.with_suffix(".part").rename(target)
+"""
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def is_alive(pid):
+    """A zombie is not: who adopted it takes its time."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in {"Z", "X"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+# Alone, or with its group, as terminals and job schedulers do it.
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_diagnosis_that_is_stopped_leaves_no_process(programs, number, send):
+    # Who is killed has no time: what left its session in the last second may be overlooked.
+    options = "{}" if number == signal.SIGKILL else "{'start_new_session': True}"
+    source = STARTS_OTHERS.replace("OPTIONS", options)
+    script = write(programs, source, "    time.sleep(600)")
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache")}
+    pids = programs.folder / "pids"
+    diagnosis = subprocess.Popen(
+        [sys.executable, "-m", "lowwater", "diagnose", "--sandbox", script, str(pids)],
+        cwd=programs.folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with diagnosis:
+        wait_until(pids.exists)
+        send(diagnosis.pid, number)
+        # The end of its output: nothing that it has left holds it open.
+        _, stderr = diagnosis.communicate(timeout=60)
+
+    assert diagnosis.returncode == (-number if number == signal.SIGKILL else 130)
+    assert ("Interrupted." in stderr) == (number != signal.SIGKILL)
+    assert "Traceback" not in stderr
+    wait_until(lambda: not any(map(is_alive, pids.read_text().split())))
+
+
+def test_finished_run_leaves_no_process_and_is_not_ended_before_its_time(programs, diagnosis):
+    source = STARTS_OTHERS.replace("OPTIONS", "{'start_new_session': True}")
+    pids = programs.folder / "pids"
+
+    found = diagnosis("--sandbox", write(programs, source, "    print('done')"), str(pids))
+
+    assert found.returncode == 0
+    assert not any(map(is_alive, pids.read_text().split()))
+    [output] = (programs.folder / "cache").rglob("*.txt")
+    assert output.read_text() == "done\n"
+
+
 def test_run_that_does_not_end_is_ended_with_the_budget(programs, diagnosis):
     script = write(programs, "    import time", "    time.sleep(600)")
 
@@ -575,3 +776,22 @@ def test_bad_input_is_refused_before_anything_runs(programs, diagnosis, argument
     assert said in found.stderr
     assert "Traceback" not in found.stderr
     assert not (programs.folder / "ran").exists()
+
+
+def test_question_is_asked_on_a_terminal_before_the_second_run(programs):
+    script = write(programs, LEAKS, UNNOTICED)
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache"), "TERM": "xterm"}
+    arguments = ["-m", "lowwater", "diagnose", script]
+    terminal = pexpect.spawn(
+        sys.executable, arguments, cwd=programs.folder, env=env, dimensions=(24, 300), timeout=120
+    )
+
+    terminal.expect_exact("The program wrote 4 files (by_a_shell.txt, log.txt, opened")
+    terminal.expect_exact("Go on here? [y/N]:")
+    terminal.sendline("n")
+    terminal.expect_exact("error: no further run was made. Try: lowwater diagnose --sandbox")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+    assert terminal.exitstatus == 2
+    assert (programs.folder / "log.txt").read_text() == "x"

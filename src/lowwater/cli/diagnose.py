@@ -1,32 +1,26 @@
 """`lowwater diagnose`: the debugging checklist, run as experiments."""
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 
 from lowwater.checklist import Checklist
 from lowwater.cli._output import print_diagnosis, write_json
+from lowwater.cli._places import Places
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
 from lowwater.errors import UsageError
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.kept_runs import kept_runs
-from lowwater.experiments.sandbox import sandboxes
-from lowwater.experiments.written_files import writes_files
+from lowwater.experiments.run_guard import RunGuard
 from lowwater.lab import Lab
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.rerun import Program, Reruns
 from lowwater.units import parse_duration
 
 INTERRUPTED = 130
-Place: TypeAlias = Callable[[], AbstractContextManager[str | None]]
-
-_WRITES = "The program is run several times, and seems to write files: each run writes them again."
-_IN_COPIES = "each run has a copy of this folder. --yes lets them run here."
 
 
 @click.command(
@@ -78,13 +72,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
     )
-    writes = not sandbox and writes_files(source)
-    place = sandboxes() if sandbox else _place_for(writes=writes, is_agreed=yes)
+    places = Places(sandbox=sandbox, is_agreed=yes)
+    places.guess(source)
     with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
-        program = Program(script, [*arguments], is_module, recordings, place)
+        program = Program(script, [*arguments], is_module, recordings)
         try:
-            with experiments_bar(sys.stderr) as bar:
-                lab = Lab(Reruns(program, budget_s, bar), cuts, bar)
+            with RunGuard() as guard, experiments_bar(sys.stderr) as bar:
+                places.paused = bar.paused
+                lab = Lab(Reruns(program, places, guard, budget_s, bar), cuts, bar)
                 checked = Checklist(lab, bar, runs_all=runs_all).run()
         except KeyboardInterrupt:
             click.echo("Interrupted. The same command goes on with the runs that it has.", err=True)
@@ -108,20 +103,6 @@ def _show_end(lines: Sequence[str]) -> None:
     click.echo("\nIt wrote at its end:", err=True)
     for line in lines:
         click.echo(f"  {line}".rstrip(), err=True)
-
-
-def _place_for(*, writes: bool, is_agreed: bool) -> Place:
-    """Before the first run: what the program writes, it will write many times."""
-    if writes and not is_agreed and not sys.stdin.isatty():
-        place = sandboxes()
-        click.echo(f"note: {_WRITES} As nobody can be asked, {_IN_COPIES}", err=True)
-        return place
-    if writes:
-        click.echo(f"warning: {_WRITES} With --sandbox {_IN_COPIES}", err=True)
-    if writes and not is_agreed and not click.confirm("Go on here?", err=True):
-        msg = "nothing was run"
-        raise UsageError(msg, advice="lowwater diagnose --sandbox …")
-    return lambda: nullcontext(None)
 
 
 def _seconds(budget: str | None) -> float | None:

@@ -20,6 +20,7 @@ from typing import Final
 from lowwater.errors import UsageError
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.files_beside import files_in
+from lowwater.experiments.private_files import close_to_others, private_folder
 
 _MOST_FILES: Final = 500
 _KEPT_S: Final = 30 * 24 * 3600
@@ -41,7 +42,9 @@ def kept_runs(
     everything = os.path.join(cache, "lowwater", "diagnose")
     folder = os.path.join(everything, _digest(script, arguments, cuts))
     try:
-        os.makedirs(folder, exist_ok=True)
+        for one in (os.path.dirname(everything), everything, folder):
+            private_folder(one)
+        close_to_others(everything)
         _check_room(folder)
         lock = os.open(folder, os.O_RDONLY)
         os.utime(folder)
@@ -57,6 +60,7 @@ def kept_runs(
         _forget_old(everything)
         yield folder
     finally:
+        close_to_others(folder)
         os.close(lock)
 
 

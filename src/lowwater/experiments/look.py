@@ -1,4 +1,4 @@
-"""Notes what `fit` is given, for the factors that could change it."""
+"""Notes what `fit` is given, for the factors that could change it, and what is written."""
 
 import inspect
 import itertools
@@ -19,6 +19,7 @@ from lowwater.experiments.callers import (
 from lowwater.experiments.change import Change
 from lowwater.experiments.facts import MANY_SHAPES, Facts
 from lowwater.experiments.inputs import kind_of_input, shapes_of_rows
+from lowwater.experiments.write_watch import WriteWatch
 from lowwater.instrumentation.keras_calls import CALLS
 
 # ruff: noqa: ANN401 - the program's own objects
@@ -69,7 +70,8 @@ class Look:
         self._told: Facts | None = None
 
     def apply(self, change: Change) -> None:
-        """Look at what is given to `fit`, and let it pass as it is."""
+        """Look at what is given to `fit`, and let it pass as it is; and at what is written."""
+        WriteWatch(self._learn).install()
         for library in _LIBRARIES:
             change.when_imported(library, lambda module: self._place(module, change))
         change.when_imported(_PIPELINES, lambda module: self._place_buffers(module, change))

@@ -1,15 +1,13 @@
 """Gives each run a copy of the present folder, so that it writes there."""
 
 import os
-import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Final
 
-from lowwater.errors import UsageError
-from lowwater.experiments.files_beside import LEFT_OUT, files_in
+from lowwater.errors import UsageError, UserError
+from lowwater.experiments.copied_folder import copy_folder, entries
 from lowwater.units import format_bytes
 
 _LARGEST_COPY: Final = 500 << 20
@@ -18,11 +16,7 @@ _LARGEST_COPY: Final = 500 << 20
 def sandboxes() -> Callable[[], AbstractContextManager[str]]:
     """One for each run; refused at once where the folder is too large for that."""
     here = os.getcwd()
-    size = _size_of(here)
-    if size > _LARGEST_COPY:
-        msg = "this folder is too large to be copied for every run"
-        advice = "start it from a smaller one, or with --yes, which runs it here"
-        raise UsageError(msg, received=f"{here}, more than {format_bytes(size)}", advice=advice)
+    _check_size(here)
     return lambda: _copy_of(here)
 
 
@@ -31,36 +25,37 @@ def _copy_of(folder: str) -> Iterator[str]:
     """Gone after the run: a dozen of them would fill a disk."""
     with tempfile.TemporaryDirectory(prefix="lowwater-", ignore_cleanup_errors=True) as outside:
         # Under its own name: programs look at it.
-        copy = os.path.join(outside, os.path.basename(folder) or "root")
-        shutil.copytree(
-            folder, copy, symlinks=True, ignore=_left_out, ignore_dangling_symlinks=True
-        )
+        copy = os.path.join(os.path.realpath(outside), os.path.basename(folder) or "root")
+        try:
+            copy_folder(folder, copy)
+        except OSError as error:
+            msg = f"cannot copy {folder}"
+            advice = "make room in the temporary folder, or use --yes, which runs it here"
+            raise UserError(msg, received=error.strerror or str(error), advice=advice) from error
         yield copy
 
 
-def _left_out(folder: str, names: Collection[str]) -> set[str]:
-    """Sockets and pipes cannot be copied, and what may not be read is not missed."""
-    return {name for name in names if name in LEFT_OUT or not _can_be_copied(Path(folder, name))}
-
-
-def _can_be_copied(path: Path) -> bool:
-    if path.is_symlink():
-        return True
-    return (path.is_file() or path.is_dir()) and os.access(path, os.R_OK)
-
-
-def _size_of(folder: str) -> int:
+def _check_size(folder: str) -> None:
     """No further than it matters: it could be the folder of a whole home."""
-    size = 0
-    for file in files_in(folder):
-        size += _bytes_of(file)
+    size, by_links = 0, dict[str, int]()
+    # Where the copy would be: nothing is made there yet.
+    nowhere = os.path.join(tempfile.gettempdir(), "lowwater-copy", "folder")
+    for one in entries(folder, nowhere):
+        size += one.size_bytes
+        if one.by_link:
+            by_links[one.by_link] = by_links.get(one.by_link, 0) + one.size_bytes
         if size > _LARGEST_COPY:
-            break
-    return size
+            raise _too_large(folder, size, by_links)
 
 
-def _bytes_of(file: Path) -> int:
-    try:
-        return file.lstat().st_size
-    except OSError:
-        return 0
+def _too_large(folder: str, size: int, by_links: dict[str, int]) -> UsageError:
+    largest = max(by_links, key=by_links.__getitem__, default="")
+    if largest and by_links[largest] > size / 2:
+        name = os.path.relpath(largest, os.path.realpath(folder))
+        msg = f"what the link {name} points to is too large to be copied for every run"
+        received = f"{os.path.realpath(largest)}, more than {format_bytes(size)}"
+        advice = "point it to a smaller sample, or use --yes, which runs it here"
+        return UsageError(msg, received=received, advice=advice)
+    msg = "this folder is too large to be copied for every run"
+    advice = "start it from a smaller one, or with --yes, which runs it here"
+    return UsageError(msg, received=f"{folder}, more than {format_bytes(size)}", advice=advice)

@@ -64,6 +64,15 @@ class ExperimentsBar:
         took = format_duration(one.measured.elapsed_s)
         self._say(f"{one.name} ({took}): {growth(one.measured)}, {one.says}")
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """For a question: what is typed must not be drawn over."""
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
     def refresh(self) -> None:
         """Draw now, and not only several times a second."""
         self._bar.refresh()

@@ -103,3 +103,48 @@ def test_where_the_disk_is_full_nothing_is_kept_and_the_diagnosis_is_made(progra
         assert "cache" not in Path(folder).parts
 
     assert not os.path.exists(folder)
+
+
+def modes(folder):
+    """Of everything that is kept, and of the folders that were made for it."""
+    return {
+        str(path.relative_to(folder)): oct(path.lstat().st_mode & 0o777)
+        for path in [folder, *folder.rglob("*")]
+        if not path.is_symlink()
+    }
+
+
+def test_nobody_else_can_read_what_is_kept(program, any_umask):
+    with kept_runs("train.py", (), Cuts()) as folder:
+        Path(folder, "base.lw.txt").write_text("secret")
+
+    found = modes(program.parent.parent / "cache")
+    assert {mode for name, mode in found.items() if name.endswith("txt")} == {"0o600"}
+    assert {mode for name, mode in found.items() if not name.endswith("txt")} == {"0o700"}
+
+
+def test_what_an_earlier_release_left_open_is_closed_and_what_is_above_stays(program, any_umask):
+    cache = program.parent.parent / "cache"
+    old = cache / "lowwater" / "diagnose" / "0123456789abcdef"
+    old.mkdir(parents=True)
+    (old / "base.lw.txt").write_text("secret")
+    (target := program.with_name("public.txt")).write_text("")
+    (old / "link").symlink_to(target)
+    for path in (target, *old.parents[:3], old, old / "base.lw.txt"):
+        path.chmod(0o755)
+
+    folder_of()
+
+    assert {*modes(cache / "lowwater").values()} == {"0o700", "0o600"}
+    assert (old / "base.lw.txt").stat().st_mode & 0o777 == 0o600
+    assert cache.stat().st_mode & 0o777 == target.stat().st_mode & 0o777 == 0o755
+
+
+def test_folder_of_somebody_else_is_not_used(program, monkeypatch):
+    def refused(path, mode):
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "chmod", refused)
+
+    with kept_runs("train.py", (), Cuts()) as folder:
+        assert "cache" not in Path(folder).parts

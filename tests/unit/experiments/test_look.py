@@ -8,6 +8,7 @@ import pytest
 
 from lowwater.experiments.facts import MANY_SHAPES, Facts
 from lowwater.experiments.look import Look
+from lowwater.experiments.write_watch import WriteWatch
 from lowwater.instrumentation.keras_calls import CALLS
 
 
@@ -56,6 +57,12 @@ def learned():
 
 def seen(learned):
     return Facts.of(learned)
+
+
+@pytest.fixture(autouse=True)
+def no_hook(monkeypatch):
+    """One that is never taken back has no place in the process of the tests."""
+    monkeypatch.setattr(WriteWatch, "install", lambda _: None)
 
 
 def looked(learned, **libraries):
