@@ -36,14 +36,17 @@ def ok(programs, *arguments, **options):
     return done.stderr
 
 
+def in_a_shell(programs, arguments):
+    command = ["/bin/sh", "-c", f"{sys.executable} -m lowwater {arguments}"]
+    return subprocess.run(
+        command, cwd=programs.folder, env=programs.env, check=False, timeout=120
+    ).returncode
+
+
 def test_the_programs_own_descriptors_are_its_own(programs):
     programs.write("train.py", LEAKS.format(what="os.write(3, b'step\\n')"))
-    command = f"{sys.executable} -m lowwater run --record run.lw train.py 3>log"
-    done = subprocess.run(
-        command, shell=True, cwd=programs.folder, env=programs.env, check=False, timeout=120
-    )
 
-    assert done.returncode == 0
+    assert in_a_shell(programs, "run --record run.lw train.py 3>log") == 0
     assert (programs.folder / "log").read_text() == 40 * "step\n"
     assert len(load(programs.folder / "run.lw").samples) >= 30
 
@@ -115,12 +118,8 @@ def test_arguments_may_be_as_long_as_the_system_allows(programs):
 @pytest.mark.parametrize("option", ["", "--json /dev/full", "--json r.json"])
 def test_streams_that_are_closed_or_full_cost_no_exit_code(programs, redirection, option):
     programs.write("ok.py", OK.replace('print("result", total)', ""))
-    command = f"{sys.executable} -m lowwater run {option} ok.py {redirection}"
-    done = subprocess.run(
-        command, shell=True, cwd=programs.folder, env=programs.env, check=False, timeout=120
-    )
 
-    assert done.returncode == 7
+    assert in_a_shell(programs, f"run {option} ok.py {redirection}") == 7
     assert (programs.folder / "r.json").exists() == (option == "--json r.json")
 
 
