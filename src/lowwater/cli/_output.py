@@ -4,8 +4,11 @@ import shutil
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from lowwater.errors import UserError
 from lowwater.model import Diagnosis
+from lowwater.printable import printable
 
 _WIDEST = 100
 
@@ -16,8 +19,20 @@ def print_diagnosis(diagnosis: Diagnosis, stream: TextIO) -> None:
 
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     screen = text.render(diagnosis, width=width, colour=stream.isatty())
-    stream.write(text.for_encoding(screen, stream.encoding or "utf-8"))
+    show(screen, stream)
+
+
+def show(screen: str, stream: TextIO) -> None:
+    """Write what a `Screen` has drawn, in characters that the stream can take."""
+    from lowwater.report.text import for_encoding
+
+    stream.write(for_encoding(screen, stream.encoding or "utf-8"))
     stream.flush()
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Write plain text and a line break; whatever else is in it, the terminal is not steered."""
+    click.echo(printable(text), err=err)
 
 
 def write_json(diagnosis: Diagnosis, path: str) -> None:

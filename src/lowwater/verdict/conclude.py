@@ -148,15 +148,28 @@ def _sentence(one: Experiment, share: float) -> str:
     return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
 
 
-def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
+def _own_share(
+    one: Experiment, helpful: Sequence[Experiment], known: dict[Experiment, float] | None = None
+) -> float:
     """Without what a more special change takes away as well."""
+    known = {} if known is None else known
+    if one not in known:
+        # Changes that cover each other, in a file from anywhere, end here.
+        known[one] = 0.0
+        known[one] = _computed_share(one, helpful, known)
+    return known[one]
+
+
+def _computed_share(
+    one: Experiment, helpful: Sequence[Experiment], known: dict[Experiment, float]
+) -> float:
     if one.detail:
         # A part that is larger than the rest of the whole is what was taken away before.
         whole = next((all_ for all_ in helpful if all_.key == one.key and not all_.detail), None)
-        rest = 1.0 if whole is None else _own_share(whole, helpful)
+        rest = 1.0 if whole is None else _own_share(whole, helpful, known)
         return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
     covered = [other for other in helpful if other.key in one.covers and not other.detail]
-    return max(0.0, share_of(one) - sum(_own_share(other, helpful) for other in covered))
+    return max(0.0, share_of(one) - sum(_own_share(other, helpful, known) for other in covered))
 
 
 def share_of(one: Experiment) -> float:
