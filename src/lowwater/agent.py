@@ -173,7 +173,7 @@ def start(assignment: Assignment) -> Agent:
     observer.escalation.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
     probes.append(agent.lifecycle_probe)
     agent.install()
-    explicit.listen(agent.passes_of)
+    explicit.listen(agent.passes_of, observer.note)
     if assignment.is_mended:
         mend_libraries(observer)
     if assignment.experiment is not None:

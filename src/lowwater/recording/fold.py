@@ -1,5 +1,6 @@
 """Folds the records of a recording into a Timeline; usable while they still come in."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -29,17 +30,18 @@ if TYPE_CHECKING:
     from lowwater.experiment import Experiments
 
 # What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
-MOST_CASES: Final = 512
+MOST_CASES: Final = 256
 MOST_CENSUSES: Final = 64
 MOST_COLLECTIONS: Final = 512
 MOST_OUTSIDE: Final = 1024
 # What a reader would read.
 MOST_NOTES: Final = 100
 MOST_UNMEASURED: Final = 100
-MOST_EXPERIMENTS: Final = 256
+MOST_EXPERIMENTS: Final = 128
 # Of the sentence of a library, which may quote the file.
 MOST_QUOTED: Final = 200
 
+_CODE: Final = re.compile(r"LW[0-9]{3}")
 _Item = TypeVar("_Item")
 
 
@@ -108,11 +110,13 @@ class Fold:
             case records.Noted(elapsed_us, text):
                 self._add("notes", self.notes, Note(elapsed_us / 1e6, text), MOST_NOTES)
             case records.Mended(mendings):
-                self.mended = mendings
+                self.mended = [_known(mending) for mending in mendings]
             case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
                 self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
             case records.Experimented(experiments):
-                self.experiments = _experiments(experiments)
+                found = _experiments(experiments)
+                self.experiments = replace(found, rows=found.rows[:MOST_EXPERIMENTS])
+                self._left_out["experiments"] = len(found.rows) - len(self.experiments.rows)
 
     def _sample(self, record: records.Sampled) -> Sample:
         gauges = {
@@ -161,7 +165,7 @@ class Fold:
         return tuple(self.units[one] for one in sorted(chosen))
 
     def _about_left_out(self, judged: int) -> tuple[Note, ...]:
-        told = [f"{count:,} more {name} were left out" for name, count in self._left_out.items()]
+        told = [f"{count:,} more {name} were left out" for name, count in (+self._left_out).items()]
         if judged < len(self.units):
             told.append(
                 f"{len(self.units):,} kinds of round trips were recorded: "
@@ -179,14 +183,23 @@ def unknown(what: str, error: msgspec.ValidationError) -> UnreadableInput:
     )
 
 
+def _known(mending: Mending) -> Mending:
+    if _CODE.fullmatch(mending.code) is None:
+        raise UnreadableInput(
+            "the recording holds a repair that this release does not know",
+            received=mending.code[:MOST_QUOTED],
+            advice="pip install --upgrade lowwater",
+        )
+    return mending
+
+
 def _experiments(plain: dict[str, Any]) -> "Experiments":
     from lowwater.experiment import Experiments
 
     try:
-        found = msgspec.convert(plain, Experiments)
+        return msgspec.convert(plain, Experiments)
     except msgspec.ValidationError as error:
         raise unknown("the recording holds experiments", error) from error
-    return replace(found, rows=found.rows[:MOST_EXPERIMENTS])
 
 
 def _census(counted: records.Counted) -> Census:

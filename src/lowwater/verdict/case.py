@@ -16,7 +16,7 @@ FEWEST_CLOCK_SAMPLES = 20
 # More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
 MOST_MARKS = 400
 # With more units than this each has fewer marks, so that all pairs of all of them stay so.
-_FULL_CASES = 32
+_FULL_CASES = 24
 # A collection this near to a boundary, in rounds, was made at the boundary, if the bytes before
 # or after it are those of the boundary.
 _AT_A_BOUNDARY = 0.1
