@@ -41,7 +41,8 @@ def evil_recording(request, whole, tmp_path, plain_records, from_plain):
     for record in records:
         if record[0] == "mended":
             for mending in record[1]:
-                mending["state"] = mending["state"].removesuffix(EVIL)
+                for known in ("code", "state"):
+                    mending[known] = mending[known].removesuffix(EVIL)
     path = tmp_path / "run.lw"
     path.write_bytes(from_plain([*records, ["note", 1, EVIL]]))
     return path
