@@ -16,7 +16,7 @@ import pytest
 LAYERS = {
     "words": {
         "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
-        "experiment", "interruption",
+        "experiment", "interruption", "printable", "screen",
     },
     "observe": {
         "census", "environment", "escalation", "inquest", "instrumentation", "isolation",

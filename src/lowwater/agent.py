@@ -188,7 +188,7 @@ def _prepare(agent: Agent, assignment: Assignment) -> None:
     observer.probes.append(agent.lifecycle_probe)
     load_what_is_needed_later()
     agent.install()
-    explicit.listen(agent.passes_of)
+    explicit.listen(agent.passes_of, observer.note)
     if assignment.is_mended:
         mend_libraries(observer)
     if assignment.experiment is not None:

@@ -270,10 +270,19 @@ class Timeline:
     footprint: Footprint | None = None
     ending: Ending | None = None
     experiments: "Experiments | None" = None
+    # Made once: each of many units is asked for again and again.
+    _by_unit: Mapping[int, tuple[Sample, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_unit: dict[int, list[Sample]] = {}
+        for sample in self.samples:
+            by_unit.setdefault(sample.unit_id, []).append(sample)
+        known = {unit_id: tuple(samples) for unit_id, samples in by_unit.items()}
+        object.__setattr__(self, "_by_unit", known)
 
     def of(self, unit: Unit) -> tuple[Sample, ...]:
         """The samples of one unit, in order."""
-        return tuple(sample for sample in self.samples if sample.unit_id == unit.id)
+        return self._by_unit.get(unit.id, ())
 
 
 class Kind(StrEnum):

@@ -31,6 +31,9 @@ CREDIT_S = 0.02
 SHARE = 0.0005
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
+# What goes wrong ever again in another way says no more to a reader.
+_MOST_NOTES = 200
+_LONGEST_NOTE = 1000
 # The unit of last resort: seconds.
 BY_TIME = "time"
 
@@ -155,7 +158,8 @@ class Observer:
 
     def note(self, text: str) -> None:
         """Record a sentence, once."""
-        if self.is_on and text not in self._noted:
+        text = text[:_LONGEST_NOTE]
+        if self.is_on and text not in self._noted and len(self._noted) < _MOST_NOTES:
             self._noted.add(text)
             self._writer.append(Noted(self._elapsed_us(self._clock()), text))
 

@@ -5,7 +5,8 @@ from typing import Protocol
 from lowwater.gauges import in_use_bytes
 from lowwater.model import Sample
 from lowwater.observer import BY_TIME
-from lowwater.recording.reader import Fold, Follower
+from lowwater.recording.fold import Fold
+from lowwater.recording.reader import Follower
 from lowwater.report.live import live_text
 
 
@@ -46,14 +47,14 @@ class Progress:
 
     def _text(self) -> str:
         latest = self._shown()
-        unit = next(unit for unit in self._fold.units if unit.id == latest.unit_id)
+        unit = self._fold.units[latest.unit_id]
         in_use = in_use_bytes(latest.gauges)
         name = "second" if unit.name == BY_TIME else unit.name
         return live_text(name, latest.ordinal, in_use, self._growth(latest), self._line.width)
 
     def _shown(self) -> Sample:
         """The coarsest unit that has made two round trips; the newest sample until then."""
-        clock = [unit.id for unit in self._fold.units if unit.name == BY_TIME]
+        clock = [unit.id for unit in self._fold.units.values() if unit.name == BY_TIME]
         moving = [
             sample
             for sample in self._latest.values()

@@ -38,14 +38,18 @@ def name_of(holder: Holder) -> str:
 
 def path_name(steps: tuple[Step, ...]) -> str:
     """The last object of a path as the program would write it, from its nearest owner on."""
-    name = ""
+    backwards: list[str] = []
     for owner, step in zip(reversed(steps[:-1]), reversed(steps), strict=False):
-        name = _written(step.edge) + name
-        if not _kinds.is_plain(owner) and not name.startswith("["):
-            return f"{_owner_name(owner)}{name}".lstrip(".") or _kinds.class_name(steps[-1].type)
+        backwards.append(_written(step.edge))
         if not _kinds.is_plain(owner):
-            return f"{_owner_name(owner) or _kinds.class_name(owner.type)}{name}"
-    return name.lstrip(".") or _kinds.class_name(steps[0].type)
+            return _owned_name(owner, "".join(reversed(backwards)), steps[-1])
+    return "".join(reversed(backwards)).lstrip(".") or _kinds.class_name(steps[0].type)
+
+
+def _owned_name(owner: Step, name: str, last: Step) -> str:
+    if name.startswith("["):
+        return f"{_owner_name(owner) or _kinds.class_name(owner.type)}{name}"
+    return f"{_owner_name(owner)}{name}".lstrip(".") or _kinds.class_name(last.type)
 
 
 def function_name(step: Step) -> str:

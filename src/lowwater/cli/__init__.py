@@ -8,6 +8,7 @@ import sys
 import click
 
 from lowwater.errors import LowwaterError
+from lowwater.printable import one_line
 
 COMMANDS = ("run", "diagnose", "report", "explain", "doctor", "demo")
 
@@ -37,7 +38,9 @@ def main() -> None:
     try:
         cli.main(prog_name="lowwater", standalone_mode=True)
     except LowwaterError as error:
-        click.echo(f"error: {error}", err=True)
+        from lowwater.cli._output import say
+
+        say(f"error: {one_line(str(error))}", err=True)
         sys.exit(error.exit_code)
     except SystemExit as end:
         _end_at_once(end)

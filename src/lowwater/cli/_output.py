@@ -10,6 +10,7 @@ import click
 
 from lowwater.errors import LowwaterError, UserError
 from lowwater.model import Diagnosis
+from lowwater.printable import one_line, printable
 
 _WIDEST = 100
 P = ParamSpec("P")
@@ -21,7 +22,7 @@ def tell(how: Callable[P, None], *arguments: P.args, **options: P.kwargs) -> Non
         how(*arguments, **options)
     except (LowwaterError, OSError, ValueError) as error:  # ValueError: a closed stream
         with contextlib.suppress(OSError, ValueError):
-            click.echo(f"error: {error}", err=True)
+            say(f"error: {one_line(str(error))}", err=True)
 
 
 def print_diagnosis(diagnosis: Diagnosis, stream: TextIO | None) -> None:
@@ -32,8 +33,20 @@ def print_diagnosis(diagnosis: Diagnosis, stream: TextIO | None) -> None:
 
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     screen = text.render(diagnosis, width=width, colour=stream.isatty())
-    stream.write(text.for_encoding(screen, stream.encoding or "utf-8"))
+    show(screen, stream)
+
+
+def show(screen: str, stream: TextIO) -> None:
+    """Write what a `Screen` has drawn, in characters that the stream can take."""
+    from lowwater.report.text import for_encoding
+
+    stream.write(for_encoding(screen, stream.encoding or "utf-8"))
     stream.flush()
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Write plain text and a line break; whatever else is in it, the terminal is not steered."""
+    click.echo(printable(text), err=err)
 
 
 def write_json(diagnosis: Diagnosis, path: str) -> None:
@@ -46,7 +59,8 @@ def write_json(diagnosis: Diagnosis, path: str) -> None:
 def write_text(path: str, content: str) -> None:
     """Write a file whole, or say why not."""
     try:
-        Path(path).write_text(content, encoding="utf-8")
+        # A name of any bytes: what is no text becomes an escape, which JSON knows.
+        Path(path).write_text(content, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         msg = f"cannot write {path}"
         raise UserError(msg, received=error.strerror or str(error)) from error

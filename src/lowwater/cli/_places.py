@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
+from lowwater.cli._output import say
 from lowwater.errors import UsageError
 from lowwater.experiments.sandbox import sandboxes
 from lowwater.experiments.writes import MOST_NAMED, Writes
 from lowwater.experiments.written_files import writes_files
-from lowwater.report._words import one_line
+from lowwater.printable import one_line
 
 _SEEMS = "The program is run several times, and seems to write files: each run writes them again."
 _IN_COPIES = "each run has a copy of this folder. --yes lets them run here."
@@ -52,16 +53,16 @@ class Places:
             return nullcontext(None)
         if self._writes.outside and not self._is_told:
             self._is_told = True
-            click.echo(f"{_NO_HELP} {_named(self._writes.outside)}.", err=True)
+            say(f"{_NO_HELP} {_named(self._writes.outside)}.", err=True)
         return self._copies()
 
     def _settle(self, what: str, otherwise: str) -> None:
         self._is_settled = True
         if not self._is_agreed and not sys.stdin.isatty():
             self._copies = sandboxes()
-            click.echo(f"note: {what} As nobody can be asked, {_IN_COPIES}", err=True)
+            say(f"note: {what} As nobody can be asked, {_IN_COPIES}", err=True)
             return
-        click.echo(f"warning: {what} With --sandbox {_IN_COPIES}", err=True)
+        say(f"warning: {what} With --sandbox {_IN_COPIES}", err=True)
         if not self._is_agreed and not self._is_wanted_here():
             raise UsageError(otherwise, advice="lowwater diagnose --sandbox …")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from lowwater.assignment import Assignment
-from lowwater.cli._output import print_diagnosis
+from lowwater.cli._output import print_diagnosis, say
 from lowwater.errors import UsageError
 from lowwater.launch import launch
 from lowwater.recording.place import recording_at
@@ -29,8 +29,8 @@ def command(*, mended: bool) -> None:
         raise UsageError(msg, advice="pip install 'lowwater[tensorflow]'")
     name = "mended.py" if mended else "leaking.py"
     source = (files("lowwater.demo") / name).read_text(encoding="utf-8")
-    click.echo(_excerpt(source))
-    click.echo(f"$ lowwater run {name}")
+    say(_excerpt(source))
+    say(f"$ lowwater run {name}")
     # TensorFlow greets with several lines about the processor; here they are in the way.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with tempfile.TemporaryDirectory() as folder, recording_at(None) as place:
@@ -39,11 +39,11 @@ def command(*, mended: bool) -> None:
         child = launch(Assignment(name, [], is_module=False, recording=place.path))
         with live_line(sys.stderr) as line:
             diagnosis, outcome = watch(child, place.path, line)
-    click.echo()
+    say()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:
-        click.echo("\nThis was a demonstration. Its twin with one line changed does not leak:")
-        click.echo("  lowwater demo --mended")
+        say("\nThis was a demonstration. Its twin with one line changed does not leak:")
+        say("  lowwater demo --mended")
     sys.exit(outcome.exit_code)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from lowwater.assignment import STDIN
 from lowwater.checklist import Checklist
-from lowwater.cli._output import print_diagnosis, write_json
+from lowwater.cli._output import print_diagnosis, say, write_json
 from lowwater.cli._places import Places
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
@@ -16,6 +17,7 @@ from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.kept_runs import kept_runs
 from lowwater.experiments.run_guard import RunGuard
 from lowwater.lab import Lab
+from lowwater.recording.place import check_place
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.rerun import Program, Reruns
 from lowwater.units import parse_duration
@@ -63,11 +65,16 @@ def command(  # noqa: PLR0913 - one parameter for each option
     Short runs in clean processes: without your callbacks, with one repeated batch, eagerly, with
     the libraries mended, and so on. What stops the growth is the cause.
     """
+    if script == STDIN and not is_module:
+        msg = "standard input can be read once, and the program is run several times"
+        raise UsageError(msg, advice="write it to a file: lowwater diagnose train.py")
     if not is_module:
         check_script(script, "diagnose")
     source = check_module(script) if is_module else Path(script)
     for output in (json_file, record):
         check_output(output)
+    if record is not None:
+        check_place(record, script)
     budget_s = _seconds(budget)
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
@@ -82,7 +89,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
                 lab = Lab(Reruns(program, places, guard, budget_s, bar), cuts, bar)
                 checked = Checklist(lab, bar, runs_all=runs_all).run()
         except KeyboardInterrupt:
-            click.echo("Interrupted. The same command goes on with the runs that it has.", err=True)
+            say("Interrupted. The same command goes on with the runs that it has.", err=True)
             sys.exit(INTERRUPTED)
         if record:
             checked.keep(record)
@@ -100,9 +107,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 def _show_end(lines: Sequence[str]) -> None:
     """What a program has written that fails as it is: its traceback, most likely."""
-    click.echo("\nIt wrote at its end:", err=True)
+    say("\nIt wrote at its end:", err=True)
     for line in lines:
-        click.echo(f"  {line}".rstrip(), err=True)
+        say(f"  {line}".rstrip(), err=True)
 
 
 def _seconds(budget: str | None) -> float | None:

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from lowwater.cli._output import write_text
+from lowwater.cli._output import say, write_text
 from lowwater.doctor import examine
 from lowwater.doctor.text import as_data, as_text
 
@@ -22,10 +22,10 @@ def command(json_file: str | None) -> None:
     """Show versions, allocators, limits, known library leaks, and what cannot be measured."""
     checkup = examine()
     if json_file is None:
-        click.echo(as_text(checkup), nl=False)
+        say(as_text(checkup).rstrip("\n"))
         return
     document = json.dumps(as_data(checkup), indent=2) + "\n"
     if json_file == "-":
-        click.echo(document, nl=False)
+        say(document.rstrip("\n"))
     else:
         write_text(json_file, document)

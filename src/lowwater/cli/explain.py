@@ -7,13 +7,13 @@ import sys
 import textwrap
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 from lowwater.causes import CAUSES, Cause
 from lowwater.causes._page import FLAT, Page, page_of
+from lowwater.cli._output import show
 from lowwater.errors import UsageError
-from lowwater.report.text import for_encoding
+from lowwater.screen import Screen
 
 _WIDEST = 100
 _INDENT = " " * 4
@@ -25,13 +25,10 @@ def command(causes: tuple[str, ...]) -> None:
     """Explain causes by code or name; without one, list all of them."""
     chosen = [_named(name) for name in causes]
     drawn = io.StringIO()
-    console = Console(
+    console = Screen(
         file=drawn,
         width=min(_WIDEST, shutil.get_terminal_size().columns),
         force_terminal=sys.stdout.isatty(),
-        highlight=False,
-        markup=False,
-        emoji=False,
     )
     if not chosen:
         _print_list(console)
@@ -40,7 +37,7 @@ def command(causes: tuple[str, ...]) -> None:
             console.print()
         _print_page(console, page_of(cause))
     text = "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
-    click.echo(for_encoding(text, sys.stdout.encoding or "utf-8"), nl=False)
+    show(text, sys.stdout)
 
 
 def _named(name: str) -> Cause:
@@ -60,7 +57,7 @@ def _as_typed(key: str, cause: Cause) -> str:
     return cause.name if key == cause.name else cause.code
 
 
-def _print_list(console: Console) -> None:
+def _print_list(console: Screen) -> None:
     for cause in sorted(CAUSES, key=lambda cause: cause.code):
         page = page_of(cause)
         line = Text(f"{cause.code}  ", "bold").append(f"{cause.name:<24}")
@@ -69,7 +66,7 @@ def _print_list(console: Console) -> None:
     console.print("\nMore on one of them: lowwater explain LW101")
 
 
-def _print_page(console: Console, page: Page) -> None:
+def _print_page(console: Screen, page: Page) -> None:
     console.print(Text(page.title, "bold"))
     console.print(_prose(page.summary))
     for paragraph in page.prose.split("\n\n"):

@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.progress import Progress as RichProgress
 
 from lowwater.isolation.outcome import Outcome
+from lowwater.screen import Screen, column
 from lowwater.units import format_bytes
 
 
@@ -45,15 +44,15 @@ class ProgressBar:
 @contextmanager
 def progress_bar(total: int, *, wanted: bool | None) -> Iterator[ProgressBar]:
     """A bar where somebody looks; `wanted` decides where it is given."""
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     shown = (console.is_terminal or console.is_jupyter) if wanted is None else wanted
     columns = (
-        TextColumn("{task.description}"),
+        column("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[story]}"),
+        column("{task.fields[story]}"),
     )
     with RichProgress(*columns, console=console, disable=not shown) as rich:
         yield ProgressBar(rich, total)

@@ -1,10 +1,13 @@
 """The records of a recording, as msgspec structs; version 2 of the format."""
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from lowwater.model import Holder, Mending, NativeSite, Tally
+
+# Checked when a recording is read, and only then. What is measured may be off and is not checked.
+_Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class _Record(msgspec.Struct, array_like=True, gc=False):
@@ -32,7 +35,7 @@ class Learned(_Record, tag="learned"):
 class UnitSeen(_Record, tag="unit"):
     """A unit passed its first boundary."""
 
-    id: int
+    id: _Number
     name: str
     where: str | None
 
@@ -40,24 +43,24 @@ class UnitSeen(_Record, tag="unit"):
 class Columns(_Record, tag="columns"):
     """The gauges of all samples from here on; a probe may appear late."""
 
-    names: list[str]
+    names: Annotated[list[str], msgspec.Meta(max_length=256)]
 
 
 class Sampled(_Record, tag="s"):
     """One sample; `values` follow the latest `Columns`."""
 
-    unit_id: int
-    ordinal: int
-    elapsed_us: int
+    unit_id: _Number
+    ordinal: _Number
+    elapsed_us: _Number
     values: list[int | None]
 
 
 class Collected(_Record, tag="gc"):
     """One garbage collection made as an experiment, with the bytes in use around it."""
 
-    unit_id: int
-    ordinal: int
-    elapsed_us: int
+    unit_id: _Number
+    ordinal: _Number
+    elapsed_us: _Number
     before_bytes: int
     after_bytes: int
 
@@ -72,19 +75,19 @@ class Unmeasured(_Record, tag="unmeasured"):
 class Noted(_Record, tag="note"):
     """A sentence for the reader of the report."""
 
-    elapsed_us: int
+    elapsed_us: _Number
     text: str
 
 
 class Counted(_Record, tag="census"):
     """One look at all objects, with the bytes in use at that moment."""
 
-    unit_id: int
-    ordinal: int
-    elapsed_us: int
-    took_us: int
+    unit_id: _Number
+    ordinal: _Number
+    elapsed_us: _Number
+    took_us: _Number
     in_use_bytes: int
-    objects: int
+    objects: _Number
     ordinals: tuple[int, ...]
     native_bytes: int | None = None
 
@@ -99,13 +102,13 @@ class Weighed(_Record, tag="weighed"):
 class Held(_Record, tag="held"):
     """The paths that grew over all censuses so far; replaces what was recorded before."""
 
-    holders: list[Holder]
+    holders: Annotated[list[Holder], msgspec.Meta(max_length=100)]
 
 
 class Tallied(_Record, tag="tallies"):
     """What was counted at all censuses so far; replaces what was recorded before."""
 
-    tallies: list[Tally]
+    tallies: Annotated[list[Tally], msgspec.Meta(max_length=1000)]
 
 
 class NativeTraced(_Record, tag="native"):
@@ -114,7 +117,7 @@ class NativeTraced(_Record, tag="native"):
     `files` are the program's own, by a checksum of their path, and how reports call them.
     """
 
-    rounds: int = 0
+    rounds: _Number = 0
     grown_bytes: int = 0
     files: dict[int, str] = {}
 
@@ -122,41 +125,41 @@ class NativeTraced(_Record, tag="native"):
 class NativeSites(_Record, tag="sites"):
     """What memray saw, as the supervisor read it after the run; the largest first."""
 
-    sites: list[NativeSite]
+    sites: Annotated[list[NativeSite], msgspec.Meta(max_length=100)]
 
 
 class Mended(_Record, tag="mended"):
     """What became of the repairs of libraries; replaces what was recorded before."""
 
-    mendings: list[Mending]
+    mendings: Annotated[list[Mending], msgspec.Meta(max_length=100)]
 
 
 class Spent(_Record, tag="spent"):
     """What watching has cost the program, up to its end."""
 
-    samples: int
-    sampling_us: int
-    collections: int
-    collecting_us: int
-    censuses: int = 0
-    census_us: int = 0
+    samples: _Number
+    sampling_us: _Number
+    collections: _Number
+    collecting_us: _Number
+    censuses: _Number = 0
+    census_us: _Number = 0
 
 
 class SeenOutside(_Record, tag="outside"):
     """The supervisor's view of the process."""
 
-    elapsed_us: int
-    anon_bytes: int
+    elapsed_us: _Number
+    anon_bytes: _Number
 
 
 class Ended(_Record, tag="ended"):
     """The supervisor's last word."""
 
-    elapsed_us: int
+    elapsed_us: _Number
     exit_code: int | None
-    signal: int | None
+    signal: _Number | None
     out_of_memory: bool
-    peak_rss_bytes: int | None
+    peak_rss_bytes: _Number | None
 
 
 class Experimented(_Record, tag="experiments"):

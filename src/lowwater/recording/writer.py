@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from lowwater.errors import UnreadableInput
 from lowwater.interruption import let_through, quietly
 from lowwater.recording.descriptors import out_of_the_way
 from lowwater.recording.frames import MAGIC, frame
@@ -173,4 +174,6 @@ def append_after_end(path: str, records: list[Record], head: bytes = MAGIC) -> s
     except OSError as error:
         let_through(error)
         return f"the recording could not be completed: {error.strerror or error}"
+    except UnreadableInput as error:
+        return f"the recording could not be completed: {error}"
     return None

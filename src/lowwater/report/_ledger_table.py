@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lowwater.model import LedgerRow
-from lowwater.report._words import one_line
+from lowwater.printable import one_line
 from lowwater.report.sparkline import sparkline
 from lowwater.units import format_bytes, format_growth
 

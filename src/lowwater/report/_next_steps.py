@@ -6,7 +6,8 @@ from typing import Final
 
 from lowwater.gauges import GRADIENTS, HOST
 from lowwater.model import Diagnosis, Finding, Kind
-from lowwater.report._words import counted, one_line, plural, unit_of
+from lowwater.printable import one_line
+from lowwater.report._words import counted, plural, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
+from lowwater.printable import one_line
 from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table
 from lowwater.report._next_steps import Step, next_steps
@@ -19,12 +20,12 @@ from lowwater.report._words import (
     counted,
     ending_sentence,
     memory_of,
-    one_line,
     seen,
     sentence,
     times,
     unit_of,
 )
+from lowwater.screen import Screen
 from lowwater.units import format_bytes, format_duration, format_growth
 
 _LABELS: Final = {True: "LEAK", False: "NO LEAK", None: "NOT SURE"}
@@ -46,29 +47,12 @@ _SAME: Final = 0.25
 def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
     """All sections that have something to say, with an empty line between them."""
     drawn = io.StringIO()
-    console = _console(drawn, width, colour=colour)
+    console = Screen.drawing(drawn, width, colour=colour)
     for part in _sections(diagnosis, width):
         console.print(part)
         console.print()
     _print_steps(console, next_steps(diagnosis))
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
-
-
-def _console(file: io.StringIO, width: int, *, colour: bool) -> Console:
-    # What rich would find out about its surroundings is given here: the same text everywhere.
-    return Console(
-        file=file,
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        force_jupyter=False,
-        legacy_windows=False,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        _environ={},
-    )
 
 
 def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:

@@ -1,4 +1,4 @@
-"""Words that all reports share: plurals, places, endings, and text that is safe to print."""
+"""Words that all reports share: plurals, places and endings."""
 
 import signal
 from dataclasses import replace
@@ -17,29 +17,7 @@ COUNT_NAMES: Final = {
 }
 NO_UNIT: Final = Unit(id=-1, name="round trip")
 
-# A recording may come from anywhere: its strings must not steer the reader's terminal,
-# nor break our lines, nor write from right to left over the words behind them.
-_CONTROL_CODES: Final = (
-    *range(32),
-    *range(127, 160),
-    0x061C,
-    *range(0x200E, 0x2010),  # marks of direction
-    *range(0x2028, 0x202F),  # line separators, embeddings and overrides
-    *range(0x2066, 0x206A),  # isolates
-)
-_CONTROLS: Final = dict.fromkeys(_CONTROL_CODES, "?") | {ord("\n"): "\n", ord("\t"): " "}
-
 _ES_ENDINGS: Final = ("s", "x", "sh", "tch")
-
-
-def printable(text: str) -> str:
-    """The same text without control characters other than line breaks."""
-    return text.translate(_CONTROLS)
-
-
-def one_line(text: str) -> str:
-    """The same text, printable, on one line."""
-    return " ".join(printable(text).split())
 
 
 def sentence(text: str) -> str:

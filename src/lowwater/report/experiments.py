@@ -3,8 +3,8 @@
 import io
 import textwrap
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lowwater.experiment import (
     NOT_NEEDED,
@@ -16,6 +16,8 @@ from lowwater.experiment import (
     State,
 )
 from lowwater.model import Diagnosis, Finding, Kind, Unit
+from lowwater.printable import one_line, printable
+from lowwater.screen import Screen
 from lowwater.units import format_duration, format_growth, format_interval
 from lowwater.verdict import words
 from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
@@ -31,27 +33,25 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False) -> s
     """The whole outcome as text."""
     experiments = diagnosis.experiments or Experiments()
     drawn = io.StringIO()
-    console = Console(
-        file=drawn, width=width, force_terminal=colour, no_color=not colour, highlight=False
-    )
+    console = Screen.drawing(drawn, width, colour=colour)
     console.print(_table(experiments))
     for paragraph in _paragraphs(diagnosis, experiments):
         console.print()
         for part in paragraph:
-            for line in textwrap.wrap(part, width, subsequent_indent="  ") or [""]:
-                console.print(line, markup=False)
+            for line in textwrap.wrap(printable(part), width, subsequent_indent="  ") or [""]:
+                console.print(line)
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
 
 
 def _table(experiments: Experiments) -> Table:
-    unit = words.one(Unit(0, experiments.base.unit or "round"))
+    unit = one_line(words.one(Unit(0, experiments.base.unit or "round")))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("experiment", no_wrap=True)
     table.add_column(f"growth per {unit}", no_wrap=True)
     table.add_column("says")
     shown = [one for one in experiments.rows if one.says != NOT_NEEDED]
     for one in shown:
-        table.add_row(one.name, growth(one.measured), says(one))
+        table.add_row(one_line(one.name), growth(one.measured), says(one))
     others = len(experiments.rows) - len(shown)
     if others:
         name = "1 other" if others == 1 else f"{others} others"
@@ -69,15 +69,11 @@ def growth(measured: Measured | None) -> str:
     return f"{told} ({format_interval(*measured.interval_bytes, measured.growth_bytes)})"
 
 
-def says(one: Experiment) -> str:
+def says(one: Experiment) -> Text:
     """What stands in the last column; a change that helps stands out."""
     found = one.difference
     stands_out = found is not None and found.effect in {Effect.STOPS, Effect.LESS}
-    return f"[bold]{_plain(one.says)}[/bold]" if stands_out else _plain(one.says)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+    return Text(one_line(one.says), "bold" if stands_out else "")
 
 
 def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str]]:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn
 
 from lowwater.experiment import NOT_NEEDED, Experiment
+from lowwater.printable import one_line
 from lowwater.report.experiments import growth
+from lowwater.screen import Screen, column
 from lowwater.units import format_duration
 
 # What the name of a run and the bar leave of a terminal.
@@ -36,13 +37,13 @@ class ExperimentsBar:
 
     def update(self, text: str) -> None:
         """Show how far the present run is."""
-        self._bar.update(self._task, live=text.removeprefix("lowwater · "))
+        self._bar.update(self._task, live=one_line(text).removeprefix("lowwater · "))
         self._advance()
 
     def begins(self, name: str) -> None:
         """A run is about to start."""
         self._began_s = time.monotonic()
-        self._bar.update(self._task, description=name, live="")
+        self._bar.update(self._task, description=one_line(name), live="")
         self._advance()
 
     def expects(self, base: Experiment, runs: int) -> None:
@@ -88,19 +89,19 @@ class ExperimentsBar:
         self._bar.update(self._task, completed=done_s, total=total_s, left=left)
 
     def _say(self, text: str) -> None:
-        self._bar.console.print(text, markup=False, soft_wrap=True)
+        self._bar.console.print(one_line(text), soft_wrap=True)
 
 
 @contextmanager
 def experiments_bar(stream: TextIO) -> Iterator[ExperimentsBar]:
     """For the time of a diagnosis."""
-    console = Console(file=stream, highlight=False)
+    console = Screen(file=stream)
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
+        column("{task.description}"),
         BarColumn(bar_width=20),
-        TextColumn("{task.fields[left]}", markup=False),
-        TextColumn("{task.fields[live]}", markup=False, style="dim"),
+        column("{task.fields[left]}"),
+        column("{task.fields[live]}", style="dim"),
     )
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bar:

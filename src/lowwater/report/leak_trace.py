@@ -9,8 +9,8 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from lowwater.model import Status, TraceNode
+from lowwater.printable import printable
 from lowwater.report._prose import end_of
-from lowwater.report._words import printable
 from lowwater.trace_lines import GAP, RAIL, Part, lines_of
 
 # Places stand below each other in this column, or a gap behind a longer name.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from lowwater.report._words import one_line
+from lowwater.printable import one_line
 from lowwater.report.text import for_encoding
 from lowwater.units import format_bytes, format_growth
 
@@ -94,7 +94,7 @@ class LiveLine:
         self._taken = size
         # The program may have reset the region, so it is set anew each time.
         region = f"\x1b[1;{size.lines - 1}r"
-        line = f"\x1b[{size.lines};1H{_PLAIN}{_CLEAR_LINE}{_DIM}{text}"
+        line = f"\x1b[{size.lines};1H{_PLAIN}{_CLEAR_LINE}{_DIM}{one_line(text)}"
         self._write(f"{take}{_SAVE}{region}{line}{_RESTORE}")
 
     def _taking(self) -> str:

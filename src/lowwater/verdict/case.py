@@ -1,5 +1,6 @@
 """All that is judged at once: the marks and collections of one unit at one place."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,9 @@ CLOCK_UNIT = "time"
 # The clock strikes at any point of a round, so its samples scatter more.
 FEWEST_CLOCK_SAMPLES = 20
 # More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
-_MOST_MARKS = 400
+MOST_MARKS = 400
+# With more units than this each has fewer marks, so that all pairs of all of them stay so.
+_FULL_CASES = 24
 # A collection this near to a boundary, in rounds, was made at the boundary, if the bytes before
 # or after it are those of the boundary.
 _AT_A_BOUNDARY = 0.1
@@ -64,6 +67,7 @@ class Case:
     warmup: int
     collected: Collected
     is_resident: bool = False
+    most_marks: int = MOST_MARKS
 
     @property
     def rounds(self) -> int:
@@ -79,19 +83,25 @@ class Case:
         """Another gauge at the rounds after warm-up, where it was measured."""
         first = self.steady.x[0] if len(self.steady) else 0.0
         measured = [s for s in self.samples if s.ordinal >= first and name in s.gauges]
-        return _series([(s.ordinal, s.gauges[name]) for s in measured])
+        every = -(-len(measured) // self.most_marks) or 1
+        return _series([(s.ordinal, s.gauges[name]) for s in measured[::every]])
 
 
-def open_case(timeline: Timeline, unit: Unit, place: str) -> Case:
-    """Gather the marks and the collections of one unit at one place."""
+def most_marks(cases: int) -> int:
+    """How many marks each of so many cases may have: all pairs of them are looked at."""
+    return max(1, round(MOST_MARKS * min(1.0, math.sqrt(_FULL_CASES / max(cases, 1)))))
+
+
+def open_case(timeline: Timeline, unit: Unit, place: str, most: int = MOST_MARKS) -> Case:
+    """Gather the marks and the collections of one unit at one place, `most` marks at most."""
     samples = tuple(sorted(timeline.of(unit), key=lambda sample: sample.ordinal))
     in_use = _in_use(samples, place)
     is_resident = place == gauges.HOST and not in_use
     marks = _series(_resident(samples) if is_resident else in_use)
     if unit.name == CLOCK_UNIT:
         marks = _lowest_of_stretches(marks, _CLOCK_STRETCHES)
-    marks = _lowest_of_stretches(marks, _MOST_MARKS)
-    case = Case(unit, place, samples, marks, _warmup(len(marks)), _NOT_COLLECTED, is_resident)
+    marks = _lowest_of_stretches(marks, most)
+    case = Case(unit, place, samples, marks, _warmup(len(marks)), _NOT_COLLECTED, is_resident, most)
     return replace(case, collected=_later(_collected(timeline, unit, case), case))
 
 
@@ -142,8 +152,9 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
     rows: dict[float, tuple[float, float]] = {}
     measured: dict[float, float] = {}
     last = 0.0
+    axis = _axis(case)
     for one in timeline.collections if len(case.marks) and not case.is_resident else ():
-        at = float(one.ordinal) if one.unit_id == unit.id else _round_at(case, one.elapsed_s)
+        at = float(one.ordinal) if one.unit_id == unit.id else _round_at(axis, one.elapsed_s)
         host = case.place == gauges.HOST
         placed = _on_host(case, one, at, last) if host else _on_device(case, at)
         # Of two at one boundary, the unit's own was made there; the other was thought back to it.
@@ -164,13 +175,20 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
     )
 
 
-def _round_at(case: Case, elapsed_s: float) -> float:
+def _axis(case: Case) -> tuple[Floats, Floats]:
+    """When the samples of the unit were taken, and after how many rounds."""
+    return (
+        np.array([sample.elapsed_s for sample in case.samples], dtype=np.float64),
+        np.array([sample.ordinal for sample in case.samples], dtype=np.float64),
+    )
+
+
+def _round_at(axis: tuple[Floats, Floats], elapsed_s: float) -> float:
     """How many rounds of the unit had passed by then, in fractions.
 
     A call is counted when it begins, so that the end of the loop around it is one round later.
     """
-    times = np.array([sample.elapsed_s for sample in case.samples], dtype=np.float64)
-    ordinals = np.array([sample.ordinal for sample in case.samples], dtype=np.float64)
+    times, ordinals = axis
     half = len(times) // 2
     round_s = (times[-1] - times[half]) / max(ordinals[-1] - ordinals[half], 1.0)
     inside = times[0] <= elapsed_s <= times[-1] + _ONE_MORE * round_s

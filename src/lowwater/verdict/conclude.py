@@ -27,6 +27,35 @@ _ALL_FAILED = "No change could be tried: the program fails when it is run again"
 _IN_THE_WAY = "What the first run wrote may be in the way: try --sandbox --fresh."
 
 
+class _Shares:
+    """What each change takes away, without what a more special one takes away as well."""
+
+    def __init__(self, helpful: Sequence[Experiment]) -> None:
+        self._wholes: dict[str, list[Experiment]] = {}
+        for one in helpful:
+            if not one.detail:
+                self._wholes.setdefault(one.key, []).append(one)
+        self._known: dict[int, float] = {}
+
+    def of(self, one: Experiment) -> float:
+        """Its own share; of two changes that cover each other, in a file from anywhere, an end."""
+        if id(one) not in self._known:
+            self._known[id(one)] = 0.0
+            self._known[id(one)] = self._part(one) if one.detail else self._rest(one)
+        return self._known[id(one)]
+
+    def _part(self, one: Experiment) -> float:
+        # A part that is larger than the rest of the whole is what was taken away before.
+        whole = self._wholes.get(one.key)
+        rest = self.of(whole[0]) if whole else 1.0
+        return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
+
+    def _rest(self, one: Experiment) -> float:
+        keys = dict.fromkeys(one.covers)
+        covered = [other for key in keys for other in self._wholes.get(key, ())]
+        return max(0.0, share_of(one) - sum(self.of(other) for other in covered))
+
+
 def helps(one: Experiment) -> bool:
     """Whether a real part of the growth goes with the change, or all that was left of it."""
     found = one.difference
@@ -51,7 +80,8 @@ def needs_a_partner(one: Experiment) -> bool:
 def is_explained(experiments: Sequence[Experiment]) -> bool:
     """Whether the changes so far account for the growth: one stops it, or several together."""
     whole = [one for one in experiments if helps(one) and not one.detail]
-    return sum(_own_share(one, whole) for one in whole) >= _ENOUGH
+    shares = _Shares(whole)
+    return sum(map(shares.of, whole)) >= _ENOUGH
 
 
 def still_leaks(experiments: Sequence[Experiment]) -> bool:
@@ -71,10 +101,11 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
         return Conclusion(_why_nothing(tried), states)
-    shares = {one: _own_share(one, helpful) for one in _most_special(helpful)}
-    told = sorted((one for one in shares if _is_told(one, shares[one])), key=shares.__getitem__)
-    sentences = [_sentence(one, shares[one]) for one in reversed(told)]
-    explained = _explained({one: shares[one] for one in told}, helpful)
+    shares = _Shares(helpful)
+    special = _most_special(helpful)
+    told = sorted((one for one in special if _is_told(one, shares.of(one))), key=shares.of)
+    sentences = [_sentence(one, shares.of(one)) for one in reversed(told)]
+    explained = _explained(told, helpful, shares)
     sentences += _about_sum(explained) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
 
@@ -114,14 +145,14 @@ def _most_special(helpful: list[Experiment]) -> list[Experiment]:
     return [one for one in helpful if one.detail or one.key not in narrowed]
 
 
-def _explained(told: dict[Experiment, float], helpful: Sequence[Experiment]) -> float:
+def _explained(told: Sequence[Experiment], helpful: Sequence[Experiment], shares: _Shares) -> float:
     """All that is told; a whole may take away more than its parts that stand out of the noise."""
     by_key: dict[str, float] = {}
-    for one, share in told.items():
-        by_key[one.key] = by_key.get(one.key, 0.0) + share
+    for one in told:
+        by_key[one.key] = by_key.get(one.key, 0.0) + shares.of(one)
     for whole in helpful:
         if whole.key in by_key and not whole.detail:
-            by_key[whole.key] = max(by_key[whole.key], _own_share(whole, helpful))
+            by_key[whole.key] = max(by_key[whole.key], shares.of(whole))
     return sum(by_key.values())
 
 
@@ -146,17 +177,6 @@ def _sentence(one: Experiment, share: float) -> str:
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
     part = "it" if share >= _ENOUGH else "a part of it"
     return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
-
-
-def _own_share(one: Experiment, helpful: Sequence[Experiment]) -> float:
-    """Without what a more special change takes away as well."""
-    if one.detail:
-        # A part that is larger than the rest of the whole is what was taken away before.
-        whole = next((all_ for all_ in helpful if all_.key == one.key and not all_.detail), None)
-        rest = 1.0 if whole is None else _own_share(whole, helpful)
-        return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
-    covered = [other for other in helpful if other.key in one.covers and not other.detail]
-    return max(0.0, share_of(one) - sum(_own_share(other, helpful) for other in covered))
 
 
 def share_of(one: Experiment) -> float:

@@ -8,7 +8,7 @@ from lowwater import gauges
 from lowwater.model import Kind, Sample, Timeline, Unit, Verdict
 from lowwater.units import format_bytes
 from lowwater.verdict import words
-from lowwater.verdict.case import CLOCK_UNIT, open_case
+from lowwater.verdict.case import CLOCK_UNIT, MOST_MARKS, most_marks, open_case
 from lowwater.verdict.heard import (
     COVERS,
     Heard,
@@ -56,7 +56,8 @@ _SEVERITY = (
 
 def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     """The leading verdict, and one per unit in the order of the timeline."""
-    first = [_hear(timeline, unit) for unit in timeline.units]
+    most = most_marks(sum(len(_places(timeline, unit)) for unit in timeline.units))
+    first = [_hear(timeline, unit, most) for unit in timeline.units]
     model_s = _first_model_s(timeline)
     second = [replace(one, verdict=_reconsidered(one, first, model_s)) for one in first]
     # A verdict that others overruled is told, but does not lead.
@@ -64,27 +65,31 @@ def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     return _leading(timeline, upheld), tuple(one.verdict for one in second)
 
 
-def judge_unit(timeline: Timeline, unit: Unit) -> Verdict:
-    """The verdict on one unit alone: that of its worst place."""
-    places = dict.fromkeys(p for s in timeline.of(unit) for p in gauges.places(s.gauges))
-    verdicts = [judge_case(open_case(timeline, unit, place)) for place in places]
+def judge_unit(timeline: Timeline, unit: Unit, most: int = MOST_MARKS) -> Verdict:
+    """The verdict on one unit alone: that of its worst place, by so many marks at the most."""
+    places = _places(timeline, unit)
+    verdicts = [judge_case(open_case(timeline, unit, place, most)) for place in places]
     if not verdicts:
         return Verdict(Kind.INCONCLUSIVE, f"no {words.many(unit)} were measured", unit)
     return min(verdicts, key=_severity)
+
+
+def _places(timeline: Timeline, unit: Unit) -> dict[str, None]:
+    return dict.fromkeys(p for s in timeline.of(unit) for p in gauges.places(s.gauges))
 
 
 def _severity(verdict: Verdict) -> tuple[int, int]:
     return _SEVERITY.index(verdict.kind), -(verdict.growth_bytes_per_unit or 0)
 
 
-def _hear(timeline: Timeline, unit: Unit) -> Heard:
+def _hear(timeline: Timeline, unit: Unit, most: int) -> Heard:
     times = sorted(sample.elapsed_s for sample in timeline.of(unit)) or [0.0]
     # The first sample ends the first round, so the unit began about a round earlier.
     round_s = (times[-1] - times[0]) / max(len(times) - 1, 1)
     start_s = max(0.0, times[0] - round_s)
     samples = timeline.of(unit)
     used_framework = any(gauges.FUNCTIONS in sample.gauges for sample in samples)
-    verdict = judge_unit(timeline, unit)
+    verdict = judge_unit(timeline, unit, most)
     return Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework)
 
 

@@ -1,0 +1,226 @@
+"""Folds the records of a recording into a Timeline; usable while they still come in."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from lowwater import gauges
+from lowwater.errors import UnreadableInput
+from lowwater.model import (
+    Census,
+    Collection,
+    Ending,
+    Footprint,
+    Holder,
+    Mending,
+    NativeTrace,
+    Note,
+    OutsideSample,
+    Sample,
+    Tally,
+    Timeline,
+    Unit,
+)
+from lowwater.recording import records
+
+if TYPE_CHECKING:
+    from lowwater.experiment import Experiments
+
+# What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
+MOST_CASES: Final = 256
+MOST_CENSUSES: Final = 64
+MOST_COLLECTIONS: Final = 512
+MOST_OUTSIDE: Final = 1024
+# What a reader would read.
+MOST_NOTES: Final = 100
+MOST_UNMEASURED: Final = 100
+MOST_EXPERIMENTS: Final = 128
+# Of the sentence of a library, which may quote the file.
+MOST_QUOTED: Final = 200
+
+_CODE: Final = re.compile(r"LW[0-9]{3}")
+_Item = TypeVar("_Item")
+
+
+class Fold:
+    """Collects records, as many of each kind as all that follows can afford."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.environment: dict[str, str] = {}
+        self.units: dict[int, Unit] = {}
+        self.columns: list[str] = []
+        self.samples: list[Sample] = []
+        self.collections: list[Collection] = []
+        self.censuses: list[Census] = []
+        self.holders: list[Holder] = []
+        self.tallies: list[Tally] = []
+        self.native_trace: NativeTrace | None = None
+        self.outside: list[OutsideSample] = []
+        self.unmeasured: dict[str, str] = {}
+        self.notes: list[Note] = []
+        self.mended: list[Mending] = []
+        self.footprint: Footprint | None = None
+        self.ending: Ending | None = None
+        self.experiments: Experiments | None = None
+        self._left_out: Counter[str] = Counter()
+
+    def add(self, record: records.Record) -> None:  # noqa: C901, PLR0912 - one case per record
+        """Take one record, in the order of the file."""
+        match record:
+            # Of a unit whose own record was lost on a full disk nothing can be told.
+            case records.Sampled(unit_id) if unit_id in self.units:
+                self.samples.append(self._sample(record))
+            case records.Columns(names):
+                self.columns = names
+            case records.Began(environment) | records.Learned(environment):
+                self.environment |= environment
+            case records.UnitSeen(unit_id, name, where):
+                self.units.setdefault(unit_id, Unit(unit_id, name, where))
+            case records.Collected(unit_id, ordinal, elapsed_us, before, after):
+                collected = Collection(unit_id, ordinal, elapsed_us / 1e6, before, after)
+                self._add("collections", self.collections, collected, MOST_COLLECTIONS)
+            case records.Counted():
+                self._add("censuses", self.censuses, _census(record), MOST_CENSUSES)
+            case records.Weighed(objects_bytes, large_bytes):
+                self.censuses[-1:] = [
+                    replace(one, objects_bytes=objects_bytes, large_bytes=large_bytes)
+                    for one in self.censuses[-1:]
+                ]
+            case records.Held(holders):
+                self.holders = holders
+            case records.Tallied(tallies):
+                self.tallies = tallies
+            case records.NativeTraced(rounds, grown_bytes):
+                self.native_trace = NativeTrace(rounds, grown_bytes) if rounds else None
+            case records.NativeSites(sites) if self.native_trace is not None:
+                self.native_trace = replace(self.native_trace, sites=tuple(sites))
+            case records.SeenOutside(elapsed_us, anon_bytes):
+                look = OutsideSample(elapsed_us / 1e6, anon_bytes)
+                self._add("looks from outside", self.outside, look, MOST_OUTSIDE)
+            case records.Unmeasured(probe, None):
+                self.unmeasured.pop(probe, None)
+            case records.Unmeasured(probe, str(why)) if len(self.unmeasured) < MOST_UNMEASURED:
+                self.unmeasured[probe] = why
+            case records.Spent():
+                self.footprint = _footprint(record)
+            case records.Noted(elapsed_us, text):
+                self._add("notes", self.notes, Note(elapsed_us / 1e6, text), MOST_NOTES)
+            case records.Mended(mendings):
+                self.mended = [_known(mending) for mending in mendings]
+            case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
+                self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
+            case records.Experimented(experiments):
+                found = _experiments(experiments)
+                self.experiments = replace(found, rows=found.rows[:MOST_EXPERIMENTS])
+                self._left_out["experiments"] = len(found.rows) - len(self.experiments.rows)
+
+    def _sample(self, record: records.Sampled) -> Sample:
+        gauges = {
+            name: value
+            for name, value in zip(self.columns, record.values, strict=False)
+            if value is not None
+        }
+        return Sample(record.unit_id, record.ordinal, record.elapsed_us / 1e6, gauges)
+
+    def _add(self, name: str, items: list[_Item], item: _Item, most: int) -> None:
+        if len(items) < most:
+            items.append(item)
+        else:
+            self._left_out[name] += 1
+
+    def timeline(self) -> Timeline:
+        """Everything so far; where there is more than can be judged, a note says so."""
+        units = self._judged_units()
+        kept = {unit.id for unit in units}
+        return Timeline(
+            environment=self.environment,
+            units=units,
+            samples=tuple(sample for sample in self.samples if sample.unit_id in kept),
+            collections=tuple(self.collections),
+            censuses=tuple(self.censuses),
+            holders=tuple(self.holders),
+            tallies=tuple(self.tallies),
+            native_trace=self.native_trace,
+            outside=tuple(self.outside),
+            unmeasured=self.unmeasured,
+            notes=(*self.notes, *self._about_left_out(len(units))),
+            mended=tuple(self.mended),
+            footprint=self.footprint,
+            ending=self.ending,
+            experiments=self.experiments,
+        )
+
+    def _judged_units(self) -> tuple[Unit, ...]:
+        """All of them, or those with the most samples; each is judged at each place."""
+        places = len(gauges.places(dict.fromkeys(self.columns, 0)))
+        most = max(1, MOST_CASES // places)
+        if len(self.units) <= most:
+            return tuple(self.units.values())
+        samples = Counter(sample.unit_id for sample in self.samples)
+        chosen = sorted(self.units, key=lambda one: -samples[one])[:most]
+        return tuple(self.units[one] for one in sorted(chosen))
+
+    def _about_left_out(self, judged: int) -> tuple[Note, ...]:
+        told = [f"{count:,} more {name} were left out" for name, count in (+self._left_out).items()]
+        if judged < len(self.units):
+            told.append(
+                f"{len(self.units):,} kinds of round trips were recorded: "
+                f"only the {judged:,} with the most samples are judged"
+            )
+        return tuple(Note(0.0, text) for text in told)
+
+
+def unknown(what: str, error: msgspec.ValidationError) -> UnreadableInput:
+    """The error for what only another release can have written."""
+    return UnreadableInput(
+        f"{what} that this release does not know",
+        received=str(error)[:MOST_QUOTED],
+        advice="pip install --upgrade lowwater",
+    )
+
+
+def _known(mending: Mending) -> Mending:
+    if _CODE.fullmatch(mending.code) is None:
+        raise UnreadableInput(
+            "the recording holds a repair that this release does not know",
+            received=mending.code[:MOST_QUOTED],
+            advice="pip install --upgrade lowwater",
+        )
+    return mending
+
+
+def _experiments(plain: dict[str, Any]) -> "Experiments":
+    from lowwater.experiment import Experiments
+
+    try:
+        return msgspec.convert(plain, Experiments)
+    except msgspec.ValidationError as error:
+        raise unknown("the recording holds experiments", error) from error
+
+
+def _census(counted: records.Counted) -> Census:
+    return Census(
+        counted.unit_id,
+        counted.ordinal,
+        counted.elapsed_us / 1e6,
+        counted.took_us / 1e6,
+        counted.in_use_bytes,
+        counted.objects,
+        counted.ordinals,
+        counted.native_bytes,
+    )
+
+
+def _footprint(spent: records.Spent) -> Footprint:
+    return Footprint(
+        spent.samples,
+        spent.sampling_us / 1e6,
+        spent.collections,
+        spent.collecting_us / 1e6,
+        spent.censuses,
+        spent.census_us / 1e6,
+    )

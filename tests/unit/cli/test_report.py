@@ -1,0 +1,96 @@
+"""`lowwater report` on what is no recording: exit code 5 and one sentence, and it never hangs."""
+
+import os
+import sys
+
+import pytest
+
+from lowwater import cli
+
+
+def folder(path):
+    path.mkdir()
+
+
+def fifo(path):
+    os.mkfifo(path)
+
+
+def empty(path):
+    path.touch()
+
+
+def loop(path):
+    path.symlink_to(path)
+
+
+def text(path):
+    path.write_text("epoch 1\n")
+
+
+def nothing(_path):
+    pass
+
+
+def device(path):
+    path.symlink_to("/dev/zero")
+
+
+@pytest.fixture
+def report(monkeypatch, capsys):
+    def run(path):
+        monkeypatch.setattr(sys, "argv", ["lowwater", "report", str(path)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (folder, "is not a file that can be read back"),
+        (fifo, "is not a file that can be read back"),
+        (device, "is not a file that can be read back"),
+        (empty, "is not a Lowwater recording (received: an empty file)"),
+        (text, "is not a Lowwater recording (received: b'epoch 1\\n')"),
+        (loop, "(received: Too many levels of symbolic links)"),
+        (nothing, "(received: No such file or directory)"),
+    ],
+)
+def test_what_is_no_recording_is_refused_in_one_line(tmp_path, report, make, sentence):
+    path = tmp_path / "run.lw"
+    make(path)
+
+    code, told = report(path)
+
+    assert code == 5
+    assert told.startswith("error: ")
+    assert told.count("\n") == 1
+    assert sentence in told
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path, report, monkeypatch):
+    path = tmp_path / "run.lw"
+    path.touch(mode=0)
+    if os.geteuid() == 0:  # who may read everything
+        really = os.open
+
+        def denied(name, *rest):
+            if str(name) == str(path):
+                raise PermissionError(13, "Permission denied")
+            return really(name, *rest)
+
+        monkeypatch.setattr(os, "open", denied)
+
+    assert report(path) == (5, f"error: cannot read {path} (received: Permission denied).\n")
+
+
+def test_no_descriptor_is_left_open(tmp_path, report):
+    (tmp_path / "run.lw").mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+
+    report(tmp_path / "run.lw")
+
+    assert len(os.listdir("/proc/self/fd")) == before
