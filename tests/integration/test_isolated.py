@@ -823,7 +823,7 @@ class TestMemory:
         grown, files = map(int, done.stdout.splitlines()[0].split())
         assert grown < 2_000_000
         assert files == 0
-        assert done.stdout.splitlines()[1] == "1 0"  # the server, and no zombie
+        assert done.stdout.splitlines()[1] == "2 0"  # the server with its keeper, and no zombie
 
 
 class TestBadInput:
