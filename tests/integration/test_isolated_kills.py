@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 import uuid
 from pathlib import Path
@@ -38,17 +37,24 @@ lowwater.map(trial, [1, 2], workers=2, memory=memory, progress=False)
 """
 
 
+SLOW_TO_IMPORT = """\
+import lowwater
+lowwater.isolated(abs, preload=["slow"])(-1)
+"""
+
+
 class Family:
     """A program and all that it has started, which are known by a variable."""
 
-    def __init__(self, folder: Path, memory: str | None) -> None:
+    def __init__(self, folder: Path, memory: str | None = None, program: str = PROGRAM) -> None:
         self._sign = uuid.uuid4().hex
         script = folder / "script.py"
-        script.write_text(textwrap.dedent(PROGRAM))
+        script.write_text(program)
         self.caller = subprocess.Popen(
             [sys.executable, str(script), *([memory] if memory else [])],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            cwd=folder,
             env={**os.environ, "LOWWATER_TEST_SIGN": self._sign},
         )
         self._caller = psutil.Process(self.caller.pid)
@@ -95,11 +101,14 @@ class Family:
 
     def end(self):
         self.caller.kill()
-        for one in self.living():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                one.kill()
-        self.caller.wait()
-        self.caller.stdout.close()
+        try:
+            wait_for(lambda: not self.living() and not self.groups())
+        finally:
+            for one in self.living():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.kill()
+            self.caller.wait()
+            self.caller.stdout.close()
 
     def _children(self, parent):
         try:
@@ -182,6 +191,17 @@ def test_nothing_is_left_when_caller_and_server_are_killed_at_once(family):
     stop_and_kill(family.server().pid, family.caller.pid)
 
     wait_for(lambda: nothing_is_left(family))
+
+
+def test_server_that_imports_does_not_outlive_its_caller(tmp_path):
+    (tmp_path / "slow.py").write_text("import time; open('begun', 'w'); time.sleep(300)")
+    family = Family(tmp_path, program=SLOW_TO_IMPORT)
+    wait_for((tmp_path / "begun").exists)
+
+    family.caller.kill()
+
+    wait_for(lambda: nothing_is_left(family))
+    family.end()
 
 
 def test_caller_ends_what_is_in_a_group_when_keeper_and_server_are_killed_at_once(limited_family):
