@@ -47,6 +47,7 @@ def test_group_of_one_that_is_gone_is_removed_with_those_below_it(parent):
         "lowwater-12-1",
         "lowwater",
     ],
+    ids=["living", "elsewhere", "nowhere", "renamed", "older", "foreign"],
 )
 def test_group_of_another_is_left_alone(parent, name):
     folder = made(parent, name)

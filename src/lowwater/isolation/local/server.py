@@ -69,6 +69,9 @@ class Server:
         while True:
             watched = any(trial.limit is not None for trial in self._trials.values())
             for key, _ in self._events.select(_WATCH_S if watched else None):
+                # What is asked of one that ends is asked of the next one, if it is not taken.
+                if self._is_ended:
+                    break
                 if key.fileobj.fileno() >= 0:  # type: ignore[union-attr] # not closed meanwhile
                     key.data()
             self._hold_limits()
