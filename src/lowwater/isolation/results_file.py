@@ -1,14 +1,17 @@
 """The results of a map, written as they come, so that an interrupted map can go on.
 
-The same frames as in a recording: a file that was cut off at any byte is read up to its last
-whole result. Values are pickled, so such a file is to be trusted like the program that wrote it.
+What is whole in a damaged file is used; what is lost is told, and computed again. Nothing but a
+result that was not finished is ever cut off. Values are pickled, so such a file is to be trusted
+like the program that wrote it.
 """
 
 import contextlib
 import fcntl
 import os
 import pickle
+import stat
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -17,13 +20,12 @@ from typing import IO, Any, Self
 import cloudpickle
 import msgspec
 
-from lowwater.errors import UnreadableInput, UsageError
+from lowwater.errors import UsageError
 from lowwater.isolation.fingerprint import Fingerprints
 from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.results_contents import MAGIC, Contents, Record, contents_of, decoded
+from lowwater.isolation.results_frames import MARK, Payload, frame
 from lowwater.isolation.trial import Trial
-from lowwater.recording.frames import frame, whole_frames
-
-_MAGIC = b"LOWWATER-RESULTS1\n"
 
 
 class ResultsFile:
@@ -32,14 +34,15 @@ class ResultsFile:
     def __init__(self, path: "str | os.PathLike[str] | None", function: Callable[..., Any]) -> None:
         """Read what is there, and write behind it."""
         self._path = os.fspath(path) if path is not None else None
-        self._known: dict[str, bytes] = {}
+        self._known: dict[str, Payload] = {}
         self._keys: list[str] = []
         self._prints = Fingerprints(function)
         self._file: IO[bytes] | None = None
+        self._next_number = 0
         if self._path is not None:
             self._file = _opened(self._path)
             try:
-                self._read(self._file, self._path)
+                self._go_on(self._file, self._path)
             except BaseException:
                 self._file.close()
                 raise
@@ -69,25 +72,31 @@ class ResultsFile:
         """Write a result; one that failed is tried again next time."""
         if self._file is None or outcome.error is not None:
             return
-        done = {
-            "key": self._keys[number],
-            "value": _pickled(outcome.value),
-            "memory": asdict(outcome.memory),
-            "elapsed_s": outcome.elapsed_s,
-            "attempts": outcome.attempts,
-        }
+        value, is_compressed = _without_mark(_pickled(outcome.value))
+        done = Record(
+            key=self._keys[number],
+            function=self._prints.name,
+            value=value,
+            is_compressed=is_compressed,
+            memory=asdict(outcome.memory),
+            elapsed_s=outcome.elapsed_s,
+            attempts=outcome.attempts,
+        )
         try:
             self._write(done)
-        except OSError as error:  # a full disk must not cost those that run, and the rest
+        # A full disk, or a value of 4 GiB, must not cost those that run, and the rest.
+        except (OSError, ValueError, OverflowError) as error:
             warnings.warn(
-                f"A result cannot be written to {self._path}: {error.strerror}. "
+                f"A result cannot be written to {self._path}: "
+                f"{getattr(error, 'strerror', None) or error}. "
                 "The map goes on; another run would make this trial again",
                 stacklevel=4,
             )
 
-    def _loaded(self, payload: bytes) -> Outcome | None:
+    def _loaded(self, payload: Payload) -> Outcome | None:
+        assert self._file is not None
         try:
-            return _outcome(payload)
+            return _outcome(decoded(payload.read(self._file.fileno())))
         except Exception as error:  # noqa: BLE001 - unpickling raises whatever it meets
             warnings.warn(
                 f"A result in {self._path} cannot be read, its trial is made again: {error!r}",
@@ -95,48 +104,84 @@ class ResultsFile:
             )
             return None
 
-    def _write(self, record: dict[str, Any]) -> None:
+    def _write(self, record: Record) -> None:
         assert self._file is not None
-        _append(self._file, frame(msgspec.msgpack.encode(record)))
+        _append(self._file, frame(self._next_number, msgspec.msgpack.encode(record)))
+        self._next_number += 1
 
-    def _read(self, file: IO[bytes], path: str) -> None:
-        data = file.read()
-        written_by = {"function": self._prints.name, "code": self._prints.of_code()}
-        if not data:
-            _append(file, _MAGIC)
-            self._write(written_by)
-            return
-        if not data.startswith(_MAGIC):
-            raise UnreadableInput(f"{path} has no results of a map", advice="another file name")
-        end = len(_MAGIC)
-        for payload, end in whole_frames(data, path, len(_MAGIC)):  # noqa: B007 - the last one
-            record = msgspec.msgpack.decode(payload)
-            if "key" in record:
-                self._known[record["key"]] = payload
-            else:
-                _compare(path, record, written_by)
-        file.truncate(end)
-        file.seek(end)
+    def _go_on(self, file: IO[bytes], path: str) -> None:
+        """Use what is there; it is changed only when it is known to be ours."""
+        contents = contents_of(file.fileno(), path)
+        self._compare(contents, path)
+        self._known, self._next_number = contents.results, contents.next_number
+        if contents.torn_at is not None:
+            file.truncate(contents.torn_at)
+        if not contents.has_magic:
+            _append(file, MAGIC)
+        if not contents.has_origin or not contents.numbers:
+            self._write(Record(function=self._prints.name, code=self._prints.of_code()))
+        if contents.ends_damaged or contents.lost > contents.told_lost:
+            _warn_of_lost(contents, path)
+            self._write(Record(told_lost=contents.lost))
+
+    def _compare(self, contents: Contents, path: str) -> None:
+        name = self._prints.name
+        for other in contents.functions:
+            if other != name:
+                raise UsageError(
+                    f"{path} has the results of another function",
+                    received=f"{name}, not {other}",
+                    advice="another file name",
+                )
+        if contents.has_origin and contents.functions[name] != self._prints.of_code():
+            warnings.warn(
+                f"`{name}` has changed since the results in {path} were written; "
+                "they are used as they are",
+                stacklevel=6,
+            )
+
+
+def _warn_of_lost(contents: Contents, path: str) -> None:
+    """How many were at the end, behind the last whole one, nobody knows."""
+    lost = contents.lost - contents.told_lost + contents.ends_damaged
+    count = f"At least {lost}" if contents.ends_damaged else f"{lost}"
+    told = "result in {} was damaged and is" if lost == 1 else "results in {} were damaged and are"
+    warnings.warn(f"{count} {told.format(path)} computed again", stacklevel=6)
 
 
 def _opened(path: str) -> IO[bytes]:
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError(f"{path} is not a file that results can be kept in")
+    """Locked, and readable for nobody else if it is new."""
     try:
-        file = open(path, "a+b", buffering=0)  # noqa: SIM115 - as long as the map
+        # Not blocking: on a pipe it would wait for somebody to read.
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+        file = open(os.open(path, flags, 0o600), "r+b", buffering=0)  # noqa: SIM115 - as long as the map
     except OSError as error:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise _no_file(path) from None
         raise UsageError(
             f"The results cannot be written to {path}", received=error.strerror or str(error)
         ) from None
     try:
+        _claim(file, path)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _claim(file: IO[bytes], path: str) -> None:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise _no_file(path)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        file.close()
         raise UsageError(
             f"Another map is writing to {path}", advice="wait for it, or another file name"
         ) from None
-    file.seek(0)
-    return file
+
+
+def _no_file(path: str) -> UsageError:
+    return UsageError(f"{path} is not a file that results can be kept in")
 
 
 def _append(file: IO[bytes], data: bytes) -> None:
@@ -151,21 +196,6 @@ def _append(file: IO[bytes], data: bytes) -> None:
         raise
 
 
-def _compare(path: str, before: dict[str, Any], now: dict[str, Any]) -> None:
-    if before["function"] != now["function"]:
-        raise UsageError(
-            f"{path} has the results of another function",
-            received=f"{now['function']}, not {before['function']}",
-            advice="another file name",
-        )
-    if before["code"] != now["code"]:
-        warnings.warn(
-            f"`{now['function']}` has changed since the results in {path} were written; "
-            "they are used as they are",
-            stacklevel=6,
-        )
-
-
 def _pickled(value: Any) -> bytes:  # noqa: ANN401
     """Classes by their names, so that they are the program's own when it runs again."""
     try:
@@ -175,12 +205,19 @@ def _pickled(value: Any) -> bytes:  # noqa: ANN401
         return pickled
 
 
-def _outcome(payload: bytes) -> Outcome:
-    record = msgspec.msgpack.decode(payload)
+def _without_mark(value: bytes) -> tuple[bytes, bool]:
+    """Compressed where it has to be, as for a result that holds a results file."""
+    return (zlib.compress(value, 1), True) if MARK in value else (value, False)
+
+
+def _outcome(record: Record | None) -> Outcome:
+    if record is None:
+        raise ValueError("it has just been damaged")
+    value = zlib.decompress(record.value) if record.is_compressed else record.value
     return Outcome(
-        value=pickle.loads(record["value"]),  # noqa: S301 - see above
-        memory=MemoryStory(**record["memory"]),
-        elapsed_s=record["elapsed_s"],
-        attempts=record["attempts"],
+        value=pickle.loads(value),  # noqa: S301 - see above
+        memory=MemoryStory(**record.memory),
+        elapsed_s=record.elapsed_s,
+        attempts=record.attempts,
         started="results file",
     )

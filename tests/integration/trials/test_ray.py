@@ -179,7 +179,7 @@ class TestFaults:
     def test_trial_that_kills_every_host_is_told(self, on_ray, tmp_path):
         def kills_its_host():
             (tmp_path / str(os.getpid())).touch()
-            os.kill(psutil.Process().parent().ppid(), signal.SIGKILL)
+            os.kill(psutil.Process().parents()[2].pid, signal.SIGKILL)  # above server and keeper
             time.sleep(100)
 
         with pytest.raises(ChildDied, match="ran on 3 hosts of the cluster, and each died"):
@@ -191,7 +191,7 @@ class TestFaults:
             (tmp_path / str(number)).touch()
             while len([*tmp_path.iterdir()]) < 2:
                 time.sleep(0.01)
-            return psutil.Process().parent().ppid()
+            return psutil.Process().parents()[2].pid
 
         hosts = lowwater.map(host, [0, 1], workers=2, engine="ray")
         for process in hosts:

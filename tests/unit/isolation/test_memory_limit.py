@@ -2,7 +2,7 @@
 
 import pytest
 
-from lowwater.isolation.local import memory_limit
+from lowwater.isolation.local import control_group
 from lowwater.isolation.local.memory_limit import kills_for_memory
 
 
@@ -18,14 +18,14 @@ def test_kills_are_those_of_our_own_group(monkeypatch, tmp_path, hierarchy, file
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     groups = {hierarchy: str(tmp_path)}
-    monkeypatch.setattr(memory_limit, "_group_of", lambda _, below: groups.get(below))
+    monkeypatch.setattr(control_group, "_group_of", lambda _, below: groups.get(below))
 
     assert kills_for_memory() == 3
 
 
 def test_without_a_group_they_are_those_of_the_machine(monkeypatch):
     told = {"vmstat": "pgfault 5\noom_kill 7\n"}
-    monkeypatch.setattr(memory_limit, "_group_of", lambda *_: None)
-    monkeypatch.setattr(memory_limit, "_read", lambda _, name: told[name])
+    monkeypatch.setattr(control_group, "_group_of", lambda *_: None)
+    monkeypatch.setattr(control_group, "read", lambda _, name: told[name])
 
     assert kills_for_memory() == 7

@@ -1,7 +1,6 @@
 """The life of a fresh process: it takes one call, makes it, answers, and ends."""
 
 import atexit
-import ctypes
 import os
 import random
 import signal
@@ -16,13 +15,12 @@ from lowwater.isolation.device_memory import limit_tensorflow, limit_torch
 from lowwater.isolation.lending import Borrower
 from lowwater.isolation.local import logs
 from lowwater.isolation.local.channel import Channel
+from lowwater.isolation.local.kinship import adopt_orphans, be_signalled_with_parent
 from lowwater.isolation.local.preloads import Lesson
 from lowwater.isolation.local.result import Result, raised, result_of
 from lowwater.isolation.parcel import from_descriptors, to_files, unpack
 from lowwater.probes.levels import levels_now
 
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
-_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER
 NO_ANSWER = 70
 
 
@@ -39,16 +37,6 @@ def live(channel: Channel, output: Sequence[int], server: int) -> NoReturn:
         _end(status)
 
 
-def die_with_parent() -> None:
-    """Be killed by the kernel when the process that started this one has died."""
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-
-
-def adopt_orphans() -> None:
-    """Processes below this one become its own children when their parents die."""
-    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
-
-
 def _stand_alone(server: int) -> None:
     """A group of its own: Ctrl-C is the caller's affair, and the group can be killed as one."""
     signal.set_wakeup_fd(-1)
@@ -56,10 +44,8 @@ def _stand_alone(server: int) -> None:
         signal.signal(one, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
-    die_with_parent()
     adopt_orphans()
-    if os.getppid() != server:  # it died before the kernel could know
-        os._exit(NO_ANSWER)
+    be_signalled_with_parent(signal.SIGKILL, server)
 
 
 def _write_to(output: Sequence[int]) -> None:

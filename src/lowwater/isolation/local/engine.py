@@ -15,9 +15,11 @@ from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.lending import ASK
 from lowwater.isolation.local import logs
 from lowwater.isolation.local.channel import Channel, Message
+from lowwater.isolation.local.control_group import remove_stale_groups
 from lowwater.isolation.local.output import Stream, streams
 from lowwater.isolation.local.result import Result
 from lowwater.isolation.local.server_process import ServerProcess, Servers
+from lowwater.isolation.local.tree import kill_session
 from lowwater.isolation.order import Order
 from lowwater.isolation.parcel import from_descriptors, pack, to_files
 from lowwater.units import format_bytes, format_duration
@@ -86,7 +88,8 @@ class _Trial:
         self._raw = Raw()
         self._end: dict[str, Any] | None = None
         self._is_late = False
-        self._process: int | None = None
+        # Its number, and when it began.
+        self._process: tuple[int, int] | None = None
         self._is_over = False
         self._events = selectors.DefaultSelector()
 
@@ -198,9 +201,10 @@ class _Trial:
         if end is None:
             if self._process is None:
                 raise _NotStarted
-            # The kernel has ended the child with its server, but not what the child has started.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process, signal.SIGKILL)
+            server.await_end()
+            # Only if the keeper was killed with the server is there anything left to do.
+            kill_session(*self._process)
+            remove_stale_groups()
             raw.result = None
             raw.error = ChildDied(f"The process that starts trials died: {server.last_words()}")
             return raw

@@ -6,15 +6,13 @@ that takes it faster than that gets above the limit before it is killed.
 """
 
 import contextlib
-import itertools
 import os
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-_GROUPS = "/sys/fs/cgroup"
-_numbers = itertools.count(1)
+from lowwater.isolation.local import control_group
+from lowwater.isolation.local.control_group import Owner
 
 
 class Limit(Protocol):
@@ -78,13 +76,14 @@ class ControlGroup:
     @classmethod
     def make(cls, limit_bytes: int) -> "ControlGroup | None":
         """A new group below our own; None where that is not allowed."""
+        name = Owner.of(os.getpid()).new_name()
         for names, parent in (
-            (_SECOND, _group_of("", "")),
-            (_FIRST, _group_of("memory", "memory")),
+            (_SECOND, control_group.second_version()),
+            (_FIRST, control_group.first_version()),
         ):
             if parent is None:
                 continue
-            folder = os.path.join(parent, f"lowwater-{os.getpid()}-{next(_numbers)}")
+            folder = os.path.join(parent, name)
             with contextlib.suppress(OSError):
                 os.mkdir(folder)
                 group = cls(folder, names, limit_bytes)
@@ -95,7 +94,7 @@ class ControlGroup:
 
     def enter(self) -> None:
         """The kernel counts from here on."""
-        _write(self._folder, "cgroup.procs", str(os.getpid()))
+        control_group.write(self._folder, "cgroup.procs", str(os.getpid()))
 
     def exceeded(self, processes: Iterable[int]) -> bool:  # noqa: ARG002
         """The kernel may have killed one process of several: the others go with it."""
@@ -103,33 +102,25 @@ class ControlGroup:
 
     def was_met(self) -> bool:
         """By the count of processes that the kernel has killed."""
-        return bool(_count(_read(self._folder, self._names.kills), "oom_kill"))
+        return bool(_count(control_group.read(self._folder, self._names.kills), "oom_kill"))
 
     def peak_bytes(self) -> int | None:
         """As the kernel has counted."""
-        peak = _read(self._folder, self._names.peak).strip()
+        peak = control_group.read(self._folder, self._names.peak).strip()
         return int(peak) if peak else None
 
     def close(self) -> None:
-        """A group can be removed when the last process has left it, which may take a moment."""
-        for _ in range(50):
-            try:
-                os.rmdir(self._folder)
-            except FileNotFoundError:
-                return
-            except OSError:
-                time.sleep(0.002)
-            else:
-                return
+        """Nothing of the trial is left in it."""
+        control_group.remove(self._folder)
 
     def _is_set(self) -> bool:
         try:
-            _write(self._folder, self._names.limit, str(self.limit_bytes))
+            control_group.write(self._folder, self._names.limit, str(self.limit_bytes))
         except OSError:
             return False
         for name, value in self._names.also:
             with contextlib.suppress(OSError):
-                _write(self._folder, name, value)
+                control_group.write(self._folder, name, value)
         return True
 
 
@@ -176,13 +167,13 @@ def kills_for_memory() -> int:
     container, says nothing about others. Of the whole machine where the group does not tell.
     """
     for group, name in (
-        (_group_of("", ""), "memory.events.local"),
-        (_group_of("memory", "memory"), _FIRST.kills),
+        (control_group.second_version(), "memory.events.local"),
+        (control_group.first_version(), _FIRST.kills),
     ):
-        counted = _count(_read(group, name), "oom_kill") if group is not None else None
+        counted = _count(control_group.read(group, name), "oom_kill") if group is not None else None
         if counted is not None:
             return counted
-    return _count(_read("/proc", "vmstat"), "oom_kill") or 0
+    return _count(control_group.read("/proc", "vmstat"), "oom_kill") or 0
 
 
 def _count(text: str, name: str) -> int | None:
@@ -201,30 +192,5 @@ def memory_of(processes: Iterable[int]) -> int:
 
 
 def _sum_of(process: int, file: str, names: tuple[str, ...]) -> int:
-    lines = _read(f"/proc/{process}", file).splitlines()
+    lines = control_group.read(f"/proc/{process}", file).splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
-
-
-def _group_of(controller: str, hierarchy: str) -> str | None:
-    """The folder of our own group; version 2 has neither a controller nor a hierarchy name."""
-    for line in _read("/proc/self", "cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):
-            folder = os.path.normpath(os.path.join(_GROUPS, hierarchy, path.lstrip("/")))
-            # In a container the path may be that of the host.
-            return folder if os.path.exists(os.path.join(folder, "cgroup.procs")) else None
-    return None
-
-
-def _read(folder: str, name: str) -> str:
-    try:
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            return file.read()
-    except OSError:
-        return ""
-
-
-def _write(folder: str, name: str, value: str) -> None:
-    # Not "w": what is not there must not be made.
-    with open(os.path.join(folder, name), "r+", encoding="utf-8") as file:
-        file.write(value)

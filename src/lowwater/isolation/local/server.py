@@ -3,7 +3,7 @@
 It has one thread and no state but its children. For each trial it is handed two connections:
 one becomes the child's, through the other it tells of the child's start and end. When the caller
 closes that one, or asks for it, the trial is killed with all its processes. The end of the caller
-closes all of them.
+closes all of them. Its own end, whatever has ended it, is the keeper's affair.
 """
 
 import contextlib
@@ -22,9 +22,11 @@ from typing import Any, NoReturn
 
 from lowwater.isolation.local import child
 from lowwater.isolation.local.channel import Channel, close_all
+from lowwater.isolation.local.keeper import go_on_below_a_keeper
+from lowwater.isolation.local.kinship import adopt_orphans
 from lowwater.isolation.local.memory_limit import Limit, kills_for_memory, limit_memory
 from lowwater.isolation.local.preloads import why_not_to_fork
-from lowwater.isolation.local.tree import kill_orphans, kill_tree, tree_of
+from lowwater.isolation.local.tree import kill_orphans, kill_tree, started_at, tree_of
 
 # How often a limit is looked at where the kernel does not do it for us.
 _WATCH_S = 0.02
@@ -67,6 +69,9 @@ class Server:
         while True:
             watched = any(trial.limit is not None for trial in self._trials.values())
             for key, _ in self._events.select(_WATCH_S if watched else None):
+                # What is asked of one that ends is asked of the next one, if it is not taken.
+                if self._is_ended:
+                    break
                 if key.fileobj.fileno() >= 0:  # type: ignore[union-attr] # not closed meanwhile
                     key.data()
             self._hold_limits()
@@ -114,7 +119,7 @@ class Server:
         close_all([channel, *output])
         trial = self._trials[process] = _Trial(process, teller, limit, kills)
         self._events.register(teller, selectors.EVENT_READ, lambda: self._kill(trial))
-        _tell(teller, "started", process)
+        _tell(teller, "started", (process, started_at(process)))
 
     def _leave(self, teller: Channel) -> None:
         """In the child: nothing of the server is its own."""
@@ -188,10 +193,11 @@ def preload(names: Iterable[str]) -> list[str]:
     return failed
 
 
-def main(descriptor: int, names: list[str]) -> NoReturn:
+def main(caller: int, descriptor: int, names: list[str]) -> NoReturn:
     """Import, say whether forking is safe, then serve."""
+    go_on_below_a_keeper(caller, descriptor)
+    adopt_orphans()
     requests = Channel.of(descriptor)
-    child.adopt_orphans()
     failed = preload(names)
     unsafe = why_not_to_fork()
     requests.send("ready", {"failed": failed, "unsafe": unsafe})

@@ -20,7 +20,7 @@ _BOOT = """\
 import sys
 sys.path[:] = {path!r}
 from lowwater.isolation.local.server import main
-main({descriptor}, {names!r})
+main({caller}, {descriptor}, {names!r})
 """
 _LONGEST_END_S = 10
 
@@ -39,7 +39,9 @@ class ServerProcess:
         self._errors = nameless_file()
         # Above those of the standard streams, which may be closed here: they are put there.
         descriptor = fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
-        boot = _BOOT.format(path=sys.path, descriptor=descriptor, names=[*names])
+        boot = _BOOT.format(
+            path=sys.path, caller=os.getpid(), descriptor=descriptor, names=[*names]
+        )
         with theirs, open(descriptor, "rb"):
             self._process = subprocess.Popen(  # noqa: S603
                 [sys.executable, *_flags(), "-c", boot],
@@ -52,7 +54,7 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The process that keeps it."""
         return self._process.pid
 
     def serves(self, names: Sequence[str]) -> bool:
@@ -93,7 +95,7 @@ class ServerProcess:
         return self._process.poll() is not None
 
     def await_end(self) -> None:
-        """It no longer answers; the kernel may take a moment to say that it is dead."""
+        """It no longer answers; its keeper may take a moment to end what it has left behind."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_LONGEST_END_S)
 
