@@ -3,7 +3,6 @@
 A process that is killed cannot clean up behind itself, so another one waits for its death.
 """
 
-import ctypes
 import os
 import select
 import signal
@@ -11,14 +10,18 @@ import struct
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from subprocess import Popen
 from typing import Final, Self
 
-from lowwater.isolation.local.child import adopt_orphans, die_with_parent
+from lowwater.isolation.local.kinship import (
+    adopt_orphans,
+    be_signalled_with_parent,
+    stop_adopting,
+)
 from lowwater.isolation.local.tree import children_of, kill_orphans, kill_tree, tree_of
 
 _LOOK_EVERY_S: Final = 1.0
-_ADOPT_ORPHANS: Final = 36  # PR_SET_CHILD_SUBREAPER
 _IGNORED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _STDERR: Final = 2
 _MOST_SWEEPS: Final = 20
@@ -47,17 +50,11 @@ class RunGuard:
         os.close(self._line)
         with suppress(ChildProcessError):
             os.waitpid(self._watcher, 0)
-        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 0)
+        stop_adopting()
 
     def start(self, launch: Callable[..., Popen[bytes]]) -> Popen[bytes]:
         """Launch a run, in a session of its own that dies with this process."""
-        parent = os.getpid()
-
-        def before_exec() -> None:
-            die_with_parent()
-            if os.getppid() != parent:  # it died before the kernel could know
-                os._exit(1)
-
+        before_exec = partial(be_signalled_with_parent, signal.SIGKILL, os.getpid())
         with warnings.catch_warnings():
             # The bar has a thread; what runs between fork and exec takes no lock of it.
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -20,3 +20,8 @@ def be_signalled_with_parent(number: signal.Signals, parent: int) -> None:
 def adopt_orphans() -> None:
     """Processes below this one become its own children when their parents die."""
     ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
+
+
+def stop_adopting() -> None:
+    """From now on they become somebody else's, as ever."""
+    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 0)
