@@ -48,6 +48,10 @@ class Tallies:
                 continue
         self._counts.append(counts)
 
+    def forget_earlier(self) -> None:
+        """Begin again with the census just taken: those before have looked at other objects."""
+        del self._counts[:-1]
+
     def rows(self) -> list[Tally]:
         """All that was ever counted, with one count per census; what changed comes first."""
         rows = {row: None for counts in self._counts for row in counts}

@@ -136,8 +136,8 @@ class Fold:
                 )
             case records.Counted():
                 self.censuses.append(_census(record))
-            case records.Weighed(objects_bytes, large_bytes):
-                self.censuses[-1:] = [
+            case records.Weighed(objects_bytes, large_bytes, starts_over):
+                self.censuses[0 if starts_over else -1 :] = [
                     replace(one, objects_bytes=objects_bytes, large_bytes=large_bytes)
                     for one in self.censuses[-1:]
                 ]
