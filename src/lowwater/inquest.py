@@ -1,6 +1,7 @@
 """What a census needs to know of the program, and the census itself, loaded when it is due."""
 
 import gc
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ class Inquest:
     lives: Mapping[str, Lives]
     note: Callable[[str], None] = lambda _: None
     headroom: Callable[[], int | None] = headroom
+    clock: Callable[[], float] = time.thread_time
     _taker: "CensusTaker | None" = None
     _tallies: "Tallies | None" = None
     _sources: "Sources | None" = None
@@ -61,7 +63,7 @@ class Inquest:
         """
         taker, counted = self._ready()
         free_bytes = self.headroom()
-        budget = _budget(free_bytes, is_first=not taker.has_baseline)
+        budget = _budget(free_bytes, self.clock, is_first=not taker.has_baseline)
         if budget is None:
             self._note_once(_no_room(free_bytes or 0))
             return None
@@ -140,15 +142,17 @@ class Inquest:
         return f"{self.files[filename].shown}:{line}"
 
 
-def _budget(free_bytes: int | None, *, is_first: bool) -> "Budget | None":
+def _budget(
+    free_bytes: int | None, clock: Callable[[], float], *, is_first: bool
+) -> "Budget | None":
     """What a census may take of the memory that is free; None where that is too little."""
     from lowwater.census.budget import Budget
 
     if free_bytes is None:
-        return Budget()
+        return Budget(clock=clock)
     share = _SHARE_OF_ROOM_FIRST if is_first else _SHARE_OF_ROOM_LATER
     most_bytes = round(free_bytes * share)
-    return Budget(most_bytes) if most_bytes >= _LEAST_BYTES else None
+    return Budget(most_bytes, clock=clock) if most_bytes >= _LEAST_BYTES else None
 
 
 def _no_room(free_bytes: int) -> str:

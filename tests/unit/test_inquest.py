@@ -28,7 +28,8 @@ def step():
 def inquest():
     files = {FILE: UserFile(TEXT, "train.py")}
     calls = Calls(files.__contains__)
-    return Inquest(files, calls, {tallies.MODELS: Lives(calls)})
+    lives = {tallies.MODELS: Lives(calls)}
+    return Inquest(files, calls, lives, headroom=lambda: None, clock=lambda: 0.0)
 
 
 @pytest.fixture

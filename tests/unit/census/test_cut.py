@@ -30,11 +30,11 @@ DEEP = """
     """
 
 BUDGETS = {
-    "all": Budget,
-    "few objects": lambda: Budget(most_objects=2_000),
-    "some objects": lambda: Budget(most_objects=5_000),
-    "little memory": lambda: Budget(most_bytes=60_000),
-    "some memory": lambda: Budget(most_bytes=500_000),
+    "all": lambda: Budget(clock=lambda: 0.0),
+    "few objects": lambda: Budget(most_objects=2_000, clock=lambda: 0.0),
+    "some objects": lambda: Budget(most_objects=5_000, clock=lambda: 0.0),
+    "little memory": lambda: Budget(most_bytes=60_000, clock=lambda: 0.0),
+    "some memory": lambda: Budget(most_bytes=500_000, clock=lambda: 0.0),
     "little time": lambda: Budget(clock=count().__next__, most_seconds=3),
     "some time": lambda: Budget(clock=count().__next__, most_seconds=12),
 }

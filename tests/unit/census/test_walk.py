@@ -23,7 +23,7 @@ def is_from_here(thing):
 
 def a_walk(*, wanted=lambda kind: False, is_ours=lambda kind: False, budget=None, left_out=()):
     references = References(is_from_here)
-    budget = budget or Budget()
+    budget = budget or Budget(clock=lambda: 0.0)
     return Walk(Sizes(), references, is_ours, _is_users_class, wanted, budget, {*left_out})
 
 
@@ -252,7 +252,7 @@ def test_objects_of_wanted_kinds_are_collected():
 
 
 def test_container_that_does_not_fit_is_left_out_and_the_others_are_followed():
-    walk = a_walk(budget=Budget(most_objects=1000))
+    walk = a_walk(budget=Budget(most_objects=1000, clock=lambda: 0.0))
     root = walked(walk, data=[[] for _ in range(5000)], kept=[bytearray(10)])
 
     assert walk.cut is Cut.NUMBER
@@ -264,7 +264,7 @@ def test_container_that_does_not_fit_is_left_out_and_the_others_are_followed():
 
 
 def test_numbers_need_no_room():
-    walk = a_walk(budget=Budget(most_objects=1000, most_bytes=3_000_000))
+    walk = a_walk(budget=Budget(3_000_000, most_objects=1000, clock=lambda: 0.0))
     walked(walk, losses=[number / 7 for number in range(500_000)])
 
     assert walk.is_complete
@@ -272,7 +272,7 @@ def test_numbers_need_no_room():
 
 def test_path_that_was_left_out_before_is_left_out_again():
     data = [[] for _ in range(5000)]
-    before = a_walk(budget=Budget(most_objects=1000))
+    before = a_walk(budget=Budget(most_objects=1000, clock=lambda: 0.0))
     walked(before, data=data)
     walk = a_walk(left_out=before.left_out)
     walked(walk, data=data[:10])
@@ -286,8 +286,8 @@ def test_path_that_was_left_out_before_is_left_out_again():
     ("budget", "cut"),
     [
         (Budget(clock=count().__next__, most_seconds=3), Cut.TIME),
-        (Budget(most_objects=5000), Cut.NUMBER),
-        (Budget(most_bytes=20_000), Cut.MEMORY),
+        (Budget(most_objects=5000, clock=lambda: 0.0), Cut.NUMBER),
+        (Budget(most_bytes=20_000, clock=lambda: 0.0), Cut.MEMORY),
     ],
 )
 def test_walk_breaks_off_when_the_budget_is_used_up(budget, cut):
