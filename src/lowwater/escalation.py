@@ -10,8 +10,9 @@ from lowwater.native_trace.tracer import NativeTracer, Place
 from lowwater.recording.records import Collected, Counted, Noted, Record
 from lowwater.suspicion import Suspicion
 
-# Looks at all objects of the program; answers how many there were, and what to record.
-Inquiry = Callable[[int], tuple[int, Sequence[Record]]]
+# Looks at all objects of the program; answers how many there were, and what to record. None where
+# there is nothing to record: there was no room to look, say.
+Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
 
 
 class Escalation:
@@ -133,7 +134,12 @@ class Escalation:
         tracer = self.native_tracer
         known = in_use_bytes(gauges)
         held_bytes -= tracer.own_bytes if tracer is not None else 0
-        objects, found = self.inquire(held_bytes)
+        answer = self.inquire(held_bytes)
+        self.censuses += 1
+        self._suspicion.census_taken(place.unit_id, place.ordinal, held_bytes, place.elapsed_s)
+        if answer is None:
+            return
+        objects, found = answer
         taken = Counted(
             place.unit_id,
             place.ordinal,
@@ -144,8 +150,6 @@ class Escalation:
             tuple(last_ordinals),
             None if known is None else known - python_bytes(gauges),
         )
-        self.censuses += 1
-        self._suspicion.census_taken(place.unit_id, place.ordinal, held_bytes, place.elapsed_s)
         for record in (taken, *found):
             self._write(record)
         if tracer is not None:

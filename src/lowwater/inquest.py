@@ -1,6 +1,7 @@
 """What a census needs to know of the program, and the census itself, loaded when it is due."""
 
 import gc
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,16 +11,25 @@ from lowwater import tallies
 from lowwater.instrumentation.calls import Calls
 from lowwater.instrumentation.lifecycles import Lives
 from lowwater.model import Tally
+from lowwater.probes.headroom import headroom
 from lowwater.recording.records import Held, Record, Tallied, Weighed
 from lowwater.tallies import Row
+from lowwater.units import format_bytes
 
 if TYPE_CHECKING:
+    from lowwater.census.budget import Budget
     from lowwater.census.census import CensusTaker
     from lowwater.census.growth_site import Sources
     from lowwater.census.tallies import Tallies
 
 _OPTIMIZER = "optimizer"
-_INCOMPLETE = "not all objects could be looked at: a cause may lie among the others"
+# The program goes on growing, and its other threads go on while we look: most of the room is
+# theirs. The first census takes less than the later ones, for by then the leak has taken some of
+# the room, and only censuses that have looked equally far can be compared.
+_SHARE_OF_ROOM_FIRST = 1 / 4
+_SHARE_OF_ROOM_LATER = 1 / 2
+# With less than this not even the program's own variables can be looked at.
+_LEAST_BYTES = 2 << 20
 
 
 class UserFile(NamedTuple):
@@ -37,22 +47,40 @@ class Inquest:
     calls: Calls
     lives: Mapping[str, Lives]
     note: Callable[[str], None] = lambda _: None
+    headroom: Callable[[], int | None] = headroom
+    clock: Callable[[], float] = time.thread_time
     _taker: "CensusTaker | None" = None
     _tallies: "Tallies | None" = None
     _sources: "Sources | None" = None
     _known_files: dict[str, UserFile] = field(default_factory=dict)
+    _has_told: bool = False
+    _has_noted: bool = False
 
-    def __call__(self, in_use_bytes: int) -> tuple[int, Sequence[Record]]:
-        """Take a census; answers how many objects there were, and the records of what it found."""
+    def __call__(self, in_use_bytes: int) -> tuple[int, Sequence[Record]] | None:
+        """Take a census; answers how many objects there were, and the records of what it found.
+
+        None where there is nothing to tell: there was no room, or it can be compared with none.
+        """
         taker, counted = self._ready()
+        free_bytes = self.headroom()
+        budget = _budget(free_bytes, self.clock, is_first=not taker.has_baseline)
+        if budget is None:
+            self._note_once(_no_room(free_bytes or 0))
+            return None
         counts = self._counts()
         seen = taker.take(
-            in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants
+            in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants, budget
         )
-        if not seen.is_complete:
-            self.note(_INCOMPLETE)
-        weighed = Weighed(seen.objects_bytes, seen.large_bytes)
-        return seen.objects, (weighed, Held([*seen.holders]), Tallied(counted.rows()))
+        if seen.cut is not None:
+            self._note_once(_cut_short(seen.cut.value, seen.objects, free_bytes or 0))
+        if seen.found is None:
+            return None
+        found = seen.found
+        if found.starts_over:
+            counted.forget_earlier()
+        self._has_told = True
+        weighed = Weighed(found.objects_bytes, found.large_bytes, found.starts_over)
+        return seen.objects, (weighed, Held([*found.holders]), Tallied(counted.rows()))
 
     @staticmethod
     def prepare() -> None:
@@ -61,11 +89,16 @@ class Inquest:
         import lowwater.census.tallies  # noqa: F401
 
     def last_words(self) -> Sequence[Record]:
-        """What was counted, at the end of a run that needed no census."""
-        if self._tallies is not None:
+        """What was counted, at the end of a run in which no census told it."""
+        if self._has_told:
             return ()
         rows = self._counts().items()
         return [Tallied([Tally(*row[:2], (count,), *row[2:]) for row, count in rows])]
+
+    def _note_once(self, text: str) -> None:
+        if not self._has_noted:
+            self._has_noted = True
+            self.note(text)
 
     def _ready(self) -> "tuple[CensusTaker, Tallies]":
         from lowwater.census.census import CensusTaker
@@ -107,3 +140,33 @@ class Inquest:
 
     def _line(self, filename: str, line: int) -> str:
         return f"{self.files[filename].shown}:{line}"
+
+
+def _budget(
+    free_bytes: int | None, clock: Callable[[], float], *, is_first: bool
+) -> "Budget | None":
+    """What a census may take of the memory that is free; None where that is too little."""
+    from lowwater.census.budget import Budget
+
+    if free_bytes is None:
+        return Budget(clock=clock)
+    share = _SHARE_OF_ROOM_FIRST if is_first else _SHARE_OF_ROOM_LATER
+    most_bytes = round(free_bytes * share)
+    return Budget(most_bytes, clock=clock) if most_bytes >= _LEAST_BYTES else None
+
+
+def _no_room(free_bytes: int) -> str:
+    return (
+        f"memory was too tight ({format_bytes(free_bytes)} free) to look at the objects:"
+        " what holds the memory is not known"
+    )
+
+
+def _cut_short(why: str, objects: int, free_bytes: int) -> str:
+    reason = {
+        "memory": f"memory was too tight ({format_bytes(free_bytes)} free) to look at all objects",
+        "time": "looking at all objects would have taken too long",
+        "number": "there were too many objects to look at all of them",
+        "failed": "some objects could not be looked at",
+    }[why]
+    return f"{reason}: {objects:,} were looked at, and a cause may lie among the others"

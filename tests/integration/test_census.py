@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -561,3 +562,53 @@ def test_keras_callback_that_keeps_predictions_is_named(programs):
     assert (first(run)["code"], first(run)["where"]) == ("LW101", "train.py:7")
     assert first(run)["share"] > 0.8
     assert os.fspath(programs.folder) not in json.dumps(first(run))
+
+
+NEARLY_FULL = """\
+    import resource, time
+    data = [[i] for i in range(1_500_000)]
+    kept = []
+    for i in range(40):
+        kept.append(bytearray(500_000))
+        time.sleep(0.02)
+    print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.fixture
+def a_control_group():
+    """Makes control groups with a limit (v1); skips where that is not allowed."""
+    made = []
+
+    def make(limit_bytes):
+        folder = Path(f"/sys/fs/cgroup/memory/lowwater-test-{os.getpid()}-{len(made)}")
+        try:
+            folder.mkdir()
+            made.append(folder)
+            (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
+        except OSError as error:
+            pytest.skip(f"no control group can be made here: {error}")
+        # Written by the child itself, before it becomes Python.
+        return lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    yield make
+    for folder in made:
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("room_mib", [60, 100, 400])
+def test_census_does_not_kill_a_program_in_a_tight_control_group(
+    programs, a_control_group, room_mib
+):
+    """The supervisor is in the group as well: together with the agent they take some 35 MB."""
+    programs.write("train.py", NEARLY_FULL)
+    peak_bytes = int(programs.plain("train.py").stdout.split()[1])
+    join = a_control_group(peak_bytes + (room_mib << 20))
+    run = programs.watch("train.py", preexec_fn=join)
+
+    assert run.returncode == 0
+    assert run.stdout.startswith("peak ")
+    assert run.kind == "leak"
+    named = [finding["where"] for finding in findings(run)]
+    said = [note for note in run.report["notes"] if "memory was too tight" in note]
+    assert named[:1] == ["train.py:5"] or len(said) == 1

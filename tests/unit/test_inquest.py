@@ -1,6 +1,7 @@
 """An inquest costs nothing until it is called, and tells what it found as records."""
 
 import gc
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from lowwater import tallies
 from lowwater.inquest import Inquest, UserFile
 from lowwater.instrumentation.calls import Calls, Site
 from lowwater.instrumentation.lifecycles import Lives
-from lowwater.recording.records import Held, Tallied
+from lowwater.recording.records import Held, Tallied, Weighed
 
 FILE = "/home/me/train_of_an_inquest.py"
 MIB = 1 << 20
@@ -27,7 +28,8 @@ def step():
 def inquest():
     files = {FILE: UserFile(TEXT, "train.py")}
     calls = Calls(files.__contains__)
-    return Inquest(files, calls, {tallies.MODELS: Lives(calls)})
+    lives = {tallies.MODELS: Lives(calls)}
+    return Inquest(files, calls, lives, headroom=lambda: None, clock=lambda: 0.0)
 
 
 @pytest.fixture
@@ -49,14 +51,55 @@ def tally(records, kind):
     return [row for row in told(records, Tallied).tallies if row.kind == kind]
 
 
-def test_that_not_all_objects_were_looked_at_is_told(inquest, monkeypatch):
+def test_that_memory_was_too_tight_for_all_objects_is_told_once(inquest, program):
     notes = []
     inquest.note = notes.append
-    monkeypatch.setattr("lowwater.census.walk._MOST_OBJECTS", 1000)
-    inquest(MIB)
+    inquest.headroom = lambda: 30 * MIB
+    program.data = [[] for _ in range(1_000_000)]
+    for level in range(3):
+        program.step()
+        objects, records = inquest(level * MIB)
 
-    assert len(notes) == 1
-    assert "not all objects" in notes[0]
+    [note] = notes
+    assert re.fullmatch(
+        r"memory was too tight \(30\.0 MiB free\) to look at all objects: [\d,]+ were looked at,"
+        r" and a cause may lie among the others",
+        note,
+    )
+    assert objects < 1_000_000
+    [holder] = [one for one in told(records, Held).holders if one.is_users]
+    assert [site.where for site in holder.sites] == ["train.py:3"]
+
+
+def test_without_room_no_object_is_looked_at(inquest):
+    notes = []
+    inquest.note = notes.append
+    inquest.headroom = lambda: 6 * MIB
+
+    assert inquest(0) is None
+    assert inquest(MIB) is None
+    assert notes == [
+        (
+            "memory was too tight (6.0 MiB free) to look at the objects:"
+            " what holds the memory is not known"
+        )
+    ]
+    assert tally(inquest.last_words(), tallies.COLLECTOR)
+
+
+def test_census_that_leaves_out_more_than_the_first_starts_over(inquest, program):
+    program.data = [[] for _ in range(1_000_000)]
+    inquest.headroom = lambda: None
+    inquest.calls.counts[Site("fit", FILE, 7)] += 2
+    _, first = inquest(0)
+    inquest.headroom = lambda: 15 * MIB
+    _, second = inquest(MIB)
+
+    assert told(first, Weighed).starts_over
+    assert told(second, Weighed).starts_over
+    assert told(second, Held).holders == []
+    [fit] = tally(second, tallies.CALLS)
+    assert fit.counts == (2,)
 
 
 def test_objects_are_counted_and_holders_told(inquest, program):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from lowwater.census.budget import Budget, Cut
 from lowwater.census.co_holders import split_fairly
 from lowwater.census.describe import type_name
 from lowwater.census.edges import is_name
@@ -16,58 +17,115 @@ from lowwater.census.growth import Summary, compare, summarise, with_new_things
 from lowwater.census.growth_site import Sources
 from lowwater.census.kinds import derives, kind_of, module_of
 from lowwater.census.leak_trace import Tracer
+from lowwater.census.nodes import Node
 from lowwater.census.references import NUMBERS, References, thread_locals
 from lowwater.census.roots import frames_now, modules_now, namespace, variables_of
 from lowwater.census.sizes import Sizes
-from lowwater.census.walk import Node, Walk
+from lowwater.census.walk import Walk
 from lowwater.model import Holder
 
 _OUR_NAME = "lowwater"
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # More holders than this say no more to a reader.
 _MOST_HOLDERS = 12
+# A census that broke off is taken once more, without the paths that it could not finish.
+_TRIES = 2
+# So many censuses that were compared have told something.
+_ENOUGH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one census has found, beside those before it.
+
+    `starts_over` says that there is none before it with which it could be compared.
+    """
+
+    holders: tuple[Holder, ...]
+    objects_bytes: int
+    large_bytes: int
+    starts_over: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one census has found."""
+    """One census: how far it came, and what it has found; None where that tells nothing."""
 
     objects: int
-    holders: tuple[Holder, ...]
-    is_complete: bool
-    objects_bytes: int
-    large_bytes: int
+    cut: Cut | None
+    found: Found | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all objects were looked at."""
+        return self.cut is None
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        """The paths that grew over all censuses that can be compared."""
+        return self.found.holders if self.found is not None else ()
 
 
 class CensusTaker:
-    """Takes censuses, and remembers names and numbers of each, but no object."""
+    """Takes censuses, and remembers names and numbers of each, but no object.
+
+    What one census leaves out for want of room, all later ones leave out, so that they can be
+    compared with it. A census that leaves out more than those before starts over, unless these
+    have told something already: then that stands, and the new one is dropped.
+    """
 
     def __init__(self, sources: Sources) -> None:
         """`sources` knows the files of the program."""
         self._sources = sources
         self._earlier: list[Summary] = []
+        self._left_out: frozenset[int] = frozenset()
+        self._cut: Cut | None = None
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether there is a census that the next can be compared with."""
+        return bool(self._earlier)
 
     def take(
         self,
         in_use_bytes: int,
         look_at: Callable[[Sequence[Any]], None],
         wanted: Callable[[type], bool],
+        budget: Budget | None = None,
     ) -> Seen:
         """Walk, compare, and let go; `look_at` is shown all objects of the wanted types."""
         with _collector_off():
-            look = _Look(self._sources, wanted)
-            try:
-                look.walk()
-                look_at(look.objects_wanted)
-                return self._compared(look, in_use_bytes)
-            finally:
-                look.forget()
+            for _ in range(_TRIES):
+                look = _Look(self._sources, wanted, budget or Budget(), self._left_out)
+                try:
+                    look.walk()
+                    self._cut = self._cut or look.cut
+                    if self._can_be_kept(look):
+                        look_at(look.objects_wanted)
+                        return Seen(look.objects, self._cut, self._compared(look, in_use_bytes))
+                    seen = Seen(look.objects, self._cut, None)
+                finally:
+                    look.forget()
+                if self._earlier:
+                    break
+            return seen
 
-    def _compared(self, look: "_Look", in_use_bytes: int) -> Seen:
+    def _can_be_kept(self, look: "_Look") -> bool:
+        """Whether it tells something: beside those before it, or to those to come."""
+        if look.is_broken or look.left_out != self._left_out:
+            if len(self._earlier) >= _ENOUGH:
+                return False
+            self._earlier.clear()
+            self._left_out = look.left_out
+        return not look.is_broken
+
+    def _compared(self, look: "_Look", in_use_bytes: int) -> Found:
         holders: tuple[Holder, ...] = ()
+        starts_over = not self._earlier
         if self._earlier:
             suspects, longer = compare(look.roots, self._earlier, in_use_bytes)
-            found = split_fairly(suspects, longer, look.references)[:_MOST_HOLDERS]
+            found = split_fairly(suspects, longer, look.references, look.room_bytes)
+            found = found[:_MOST_HOLDERS]
             known = {id(suspect.node) for suspect in found}
             found += [one for one in with_new_things(longer) if id(one.node) not in known]
             tracer = look.tracer(self._earlier[-1])
@@ -76,19 +134,27 @@ class CensusTaker:
             holders = tuple(holder for holder in told if holder.container >= 0)
         self._earlier.append(summarise(look.roots, in_use_bytes))
         sizes = look.sizes
-        return Seen(look.objects, holders, look.is_complete, sizes.total_bytes, sizes.large_bytes)
+        return Found(holders, sizes.total_bytes, sizes.large_bytes, starts_over)
 
 
 class _Look:
     """One walk from all roots, in the order in which they may claim an object."""
 
-    def __init__(self, sources: Sources, wanted: Callable[[type], bool]) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        wanted: Callable[[type], bool],
+        budget: Budget,
+        left_out: frozenset[int],
+    ) -> None:
         self._sources = sources
         self._modules = modules_now(sources.is_users, _OUR_NAME)
         # Not a method of this object: that would be a cycle, and stay until the next collection.
         self._is_users = _is_from(self._modules.users_names)
         self.references = References(self._is_users)
-        self._walk = Walk(Sizes(), self.references, _is_ours, self._is_users, wanted)
+        self._walk = Walk(
+            Sizes(), self.references, _is_ours, self._is_users, wanted, budget, {*left_out}
+        )
         self.roots: list[Node] = []
         # TensorFlow's default graph, say: every traced function refers to it.
         self._in_thread_locals = [*_in_thread_locals(self._modules.libraries)]
@@ -106,8 +172,21 @@ class _Look:
         return self._walk.found
 
     @property
-    def is_complete(self) -> bool:
-        return self._walk.is_complete
+    def cut(self) -> Cut | None:
+        return self._walk.cut
+
+    @property
+    def is_broken(self) -> bool:
+        return self._walk.is_broken
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        return frozenset(self._walk.left_out)
+
+    @property
+    def room_bytes(self) -> int | None:
+        """What may be taken to compare, now that the walk is over."""
+        return self._walk.budget.left_bytes(self._walk.held_bytes)
 
     def walk(self) -> None:
         """What a library names itself is the library's, even where the program refers to it."""
@@ -134,6 +213,7 @@ class _Look:
             root.forget()
         self.roots.clear()
         self._in_thread_locals.clear()
+        self.references.forget()
         self._walk.forget()
 
     def _enter_users(self) -> None:

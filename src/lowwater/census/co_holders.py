@@ -12,13 +12,15 @@ from typing import Any
 
 from lowwater.census.growth import Suspect
 from lowwater.census.kinds import is_a, is_made_by_class_statement, kind_of
+from lowwater.census.nodes import Node
 from lowwater.census.references import LEAVES, References
 from lowwater.census.sizes import Sizes
-from lowwater.census.walk import Node
 
 # How far below a container its things are looked for, and how many of them.
 _DEEPEST = 3
 _MOST_THINGS = 50_000
+# What each of them takes meanwhile: its place in two dictionaries, with its address and its size.
+_BYTES_EACH = 300
 # What is smaller says nothing: two lists may well share a number or a name.
 _LEAST_BYTES = 1024
 _NOTHING_HEAVY = LEAVES - {str, bytes, bytearray}
@@ -33,12 +35,19 @@ class _Holding:
 
 
 def split_fairly(
-    suspects: Sequence[Suspect], grown: Sequence[Suspect], references: References
+    suspects: Sequence[Suspect],
+    grown: Sequence[Suspect],
+    references: References,
+    room_bytes: int | None = None,
 ) -> list[Suspect]:
     """The suspects and those of the other grown containers that share things with them."""
     if not suspects or not grown:
         return [*suspects]
-    holdings = [_Holding(one, _heavy_things(one.node, references)) for one in (*suspects, *grown)]
+    both = (*suspects, *grown)
+    most = _MOST_THINGS
+    if room_bytes is not None:
+        most = min(most, room_bytes // _BYTES_EACH // len(both))
+    holdings = [_Holding(one, _heavy_things(one.node, references, most)) for one in both]
     owners = Counter(identity for holding in holdings for identity in holding.things)
     accused = holdings[: len(suspects)]
     found = [_with_part(one.suspect, _own_part(one, owners)) for one in accused]
@@ -75,22 +84,22 @@ def _part_of(other: _Holding, accused: _Holding, owners: Counter[int]) -> int:
     return round(accused.suspect.grown_bytes * part / total)
 
 
-def _heavy_things(node: Node, references: References) -> dict[int, int]:
+def _heavy_things(node: Node, references: References, most: int) -> dict[int, int]:
     """What the containers of a path hold, by address, with the size of each."""
     sizes = Sizes()
     things: dict[int, int] = {}
-    for level in _levels(node.objects, references):
+    for level in _levels(node.objects, references, most):
         for thing in level:
             size = sizes.of(kind_of(thing))(thing)
             # Objects of classes count even if their own size is small: a model, say.
             if size >= _LEAST_BYTES or is_made_by_class_statement(type(thing)):
                 things[id(thing)] = max(size, _LEAST_BYTES)
-        if len(things) > _MOST_THINGS:
+        if len(things) > most:
             break
     return things
 
 
-def _levels(containers: Sequence[Any], references: References) -> Iterator[list[Any]]:
+def _levels(containers: Sequence[Any], references: References, most: int) -> Iterator[list[Any]]:
     level = [*containers]
     for _ in range(_DEEPEST):
         below: dict[int, Any] = {}
@@ -98,6 +107,6 @@ def _levels(containers: Sequence[Any], references: References) -> Iterator[list[
             for referents in references.of(type(thing), [thing]):
                 heavy = (one for one in referents if kind_of(one) not in _NOTHING_HEAVY)
                 # A list of a million would be kept a second time.
-                below |= {id(one): one for one in islice(heavy, _MOST_THINGS - len(below))}
+                below |= {id(one): one for one in islice(heavy, most - len(below))}
         level = [one for one in below.values() if not is_a(one, type)]
         yield level

@@ -25,6 +25,7 @@ from lowwater.census.kinds import (
 )
 from lowwater.census.references import OPEN
 from lowwater.census.roots import namespace
+from lowwater.interruption import let_through
 from lowwater.model import Step
 
 _MOST_KINDS = 12
@@ -77,7 +78,8 @@ def about(thing: Any) -> str:  # noqa: ANN401
     """What can be said of an object without asking it."""
     try:
         return _about(thing)
-    except Exception:  # noqa: BLE001 - a tensor that was deleted, say
+    except Exception as error:  # noqa: BLE001 - a tensor that was deleted, say
+        let_through(error)
         return ""
 
 
@@ -115,7 +117,8 @@ def where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
     """The line of the program that made this object what it is, if it is the program's."""
     try:
         return _where(thing, lines)
-    except Exception:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001
+        let_through(error)
         return None
 
 

@@ -22,8 +22,10 @@ from types import (
 from typing import Any
 
 from lowwater.census.kinds import bases_of, class_attributes, derives
+from lowwater.census.latest import MOST_ITEMS, latest_items
 from lowwater.census.references import context_values, thread_locals, unwrapped
 from lowwater.census.roots import namespace, variables_of
+from lowwater.interruption import let_through
 
 # A dictionary with more entries is data, and its keys say nothing.
 _FEW_KEYS = 32
@@ -73,7 +75,8 @@ def label(parent: Any, child: Any) -> str:  # noqa: ANN401
     """How the parent names the child; empty where it has no name that can be found."""
     try:
         return next((name for name, part in _parts(parent) if part is child), UNKNOWN)
-    except Exception:  # noqa: BLE001 - a container that changes meanwhile, a strange class
+    except Exception as error:  # noqa: BLE001 - a container that changes meanwhile, a strange class
+        let_through(error)
         return UNKNOWN
 
 
@@ -139,9 +142,10 @@ def _parts_of_exception(error: BaseException) -> Iterator[tuple[str, Any]]:
 
 def _parts_of_items(items: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     is_record = type(items) is tuple and len(items) <= _SHORT
-    referents = gc.get_referents(items)
     if is_record:
         yield from ((f"[{index}]", part) for index, part in enumerate(items))
+    latest = latest_items(items)
+    referents = latest if len(latest) >= MOST_ITEMS else gc.get_referents(items)
     yield from ((ANY_ITEM, part) for part in referents)
 
 
@@ -160,6 +164,9 @@ def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _parts_of_dict(parent: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    if dict.__len__(parent) > MOST_ITEMS:
+        yield from ((ANY_ITEM, part) for part in latest_items(parent))
+        return
     are_names = dict.__len__(parent) <= _FEW_KEYS
     for key, part in [*dict.items(parent)]:
         yield (f"[{key!r}]" if are_names and is_name(key) else ANY_ITEM), part

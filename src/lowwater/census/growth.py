@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lowwater.census.describe import type_name
 from lowwater.census.kinds import derives, is_made_by_class_statement
-from lowwater.census.walk import Node
+from lowwater.census.nodes import Node, key_of
 
 # Paths below this size are not remembered from one census to the next …
 _LEAST_BYTES = 32 * 1024
@@ -268,11 +268,6 @@ def _with_keys(roots: Sequence[Node]) -> Iterator[tuple[Node, int]]:
 def totals_of(node: Node) -> Totals:
     """The numbers of a node, without the node."""
     return Totals(node.count, node.fan_out, node.own_bytes, node.bytes_below)
-
-
-def key_of(node: Node, above: int) -> int:
-    """A number for the path that is the same in every census of this process."""
-    return hash((above, node.label, type_name(node.kind)))
 
 
 def _suspect(

@@ -10,6 +10,7 @@ from lowwater.census._source.additions import Addition, Certainty, Spot
 from lowwater.census._source.aliases import FOREIGN, Aliases, Held
 from lowwater.census._source.names import Names, Slot, attribute_of
 from lowwater.census._source.user_file import UserFile
+from lowwater.interruption import let_through
 from lowwater.model import GrowthSite
 
 _MOST_SITES = 3
@@ -94,7 +95,8 @@ class Sources:
         """
         try:
             return self._sites(place, filename) or self._sites(_unmangled(place), filename)
-        except Exception:  # noqa: BLE001 - no line is better than a failure in the user's program
+        except Exception as error:  # noqa: BLE001 - no line is better than a failure in the user's program
+            let_through(error)
             return ()
 
     def setters(self, owner: str | None, filename: str | None) -> tuple[GrowthSite, ...]:

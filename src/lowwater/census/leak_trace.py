@@ -1,7 +1,6 @@
 """From a path that grew to the objects on it: root, …, container, a new item, what is heavy."""
 
 import functools
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -13,10 +12,11 @@ from lowwater.census.describe import code_of, file_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
 from lowwater.census.kinds import derives, is_a, kind_of, module_of, qualname_of
+from lowwater.census.latest import MOST_ITEMS, latest_items
+from lowwater.census.nodes import Node
 from lowwater.census.references import OPEN, References
 from lowwater.census.roots import namespace, variables_of
 from lowwater.census.sizes import Sizes
-from lowwater.census.walk import Node
 from lowwater.model import GrowthSite, Holder, Step
 
 # How far to follow an item down to what is heavy in it.
@@ -158,10 +158,10 @@ class Tracer:
         kind = type(thing)
         if kind is FrameType:
             return [*variables_of(thing).values()]
-        items = next((parts(thing) for base, parts in _ITEMS if derives(kind, base)), [])
-        if kind_of(thing) in OPEN or kind is tuple:
-            return items[::-1]
-        return items[::-1] + [part for parts in self.references.of(kind, [thing]) for part in parts]
+        items = latest_items(thing)
+        if kind_of(thing) in OPEN or kind is tuple or len(items) >= MOST_ITEMS:
+            return items
+        return items + [part for parts in self.references.of(kind, [thing]) for part in parts]
 
     def _sites(
         self, suspect: Suspect, above: Sequence[Link], below: Sequence[Link]
@@ -260,17 +260,6 @@ def _place_of_variable(
     return Place("closure", name, made_in, depth), code.co_filename
 
 
-# The items in their order, by no method of a subclass. Of a dictionary the values come last: the
-# key is hardly what makes an entry heavy.
-_ITEMS: tuple[tuple[type, Callable[[Any], list[Any]]], ...] = (
-    (dict, lambda thing: [*dict.keys(thing), *dict.values(thing)]),
-    (list, lambda thing: [*list.__iter__(thing)]),
-    (tuple, lambda thing: [*tuple.__iter__(thing)]),
-    (deque, lambda thing: [*deque.__iter__(thing)]),
-    (set, lambda thing: [*set.__iter__(thing)]),
-)
-
-
 def _linked(way: Sequence[tuple[Node, Any]]) -> Iterator[Link]:
     """Name the edges; what only stands between an object and its parts is left out."""
     parent: Any = None
@@ -304,6 +293,8 @@ def _is_transparent(parent: Any, thing: Any) -> bool:  # noqa: ANN401
     if type(thing) is CellType:
         return True
     if type(thing) is not dict or is_a(parent, *_CONTAINERS) or not thing:
+        return False
+    if len(thing) > MOST_ITEMS:
         return False
     return edges.label(parent, thing) == "" and all(type(key) is str for key in [*thing])
 

@@ -12,6 +12,8 @@ import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from itertools import chain
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -44,11 +46,18 @@ LEAVES = NUMBERS | {
 }  # fmt: skip
 # Containers that can grow, and whose length is asked of no code of the program.
 OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
-# Objects that are asked in one call; the list that comes back is garbage a moment later.
-_MOST_AT_ONCE = 50_000
 _TYPE_AND_DICT = 2
 # In a dictionary with so many, keys are data; those of smaller ones are mostly shared names.
 _MANY_KEYS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How objects of one type are asked; found once, for a chain has a million of the same."""
+
+    kind: type
+    refer_to: Callable[[list[Any]], Iterator[list[Any]]]
+    attributes: Callable[[Iterable[Any]], list[dict[str, Any]]] | None
 
 
 class References:
@@ -57,27 +66,21 @@ class References:
     def __init__(self, is_users: Callable[[Any], bool]) -> None:
         """`is_users` tells a function or a class of the program from a library's."""
         self._is_users = is_users
-        self._array_type = loaded_type("numpy", "ndarray")
+        self.array_type = loaded_type("numpy", "ndarray")
+        # By their addresses: a type may have a hash of its own. The plan keeps the type alive.
+        self._plans: dict[int, _Plan] = {}
 
     def of(
         self, kind: type, objects: list[Any], made: list[dict[str, Any]] | None = None
     ) -> Iterator[list[Any]]:
-        """All that these objects of one type refer to, in lists of a bearable length.
+        """All that these objects of one type refer to.
 
         `made` are their `attribute_dicts`, where these are known already.
         """
-        if kind is FunctionType:
-            yield [*self._of_functions(objects)]
-        elif derives(kind, type):
-            yield [*self._of_classes(objects)]
-        elif derives(kind, io.BytesIO):
-            yield [*_of_files_in_memory(objects)]
-        else:
-            for start in range(0, len(objects), _MOST_AT_ONCE):
-                yield gc.get_referents(*objects[start : start + _MOST_AT_ONCE])
-            made = self.attribute_dicts(kind, objects) if made is None else made
-            yield from ([*attributes.values()] for attributes in made)
-            yield from self._hidden(kind, objects)
+        plan = self._plan(kind)
+        yield from plan.refer_to(objects)
+        made = self.attribute_dicts(kind, objects) if made is None else made
+        yield from ([*attributes.values()] for attributes in made)
 
     def attribute_dicts(self, kind: type, objects: Iterable[Any]) -> list[dict[str, Any]]:
         """The `__dict__` of those objects that have made one by now.
@@ -85,22 +88,40 @@ class References:
         Python keeps the values of most objects without a dictionary, until somebody asks for it.
         So it must not be asked for, and whether there is one must make no difference.
         """
-        if derives(kind, threading.local):
-            return [*thread_locals(objects)]
-        own = attribute(kind, "__dict__")
-        if type(own) is not GetSetDescriptorType or kind is FunctionType or derives(kind, type):
-            return []
-        is_plain = all(map(_adds_only_attributes, bases_of(kind)))
-        return [made for thing in objects for made in _attribute_dict(thing, own, is_plain)]
+        attributes = self._plan(kind).attributes
+        return attributes(objects) if attributes is not None else []
 
-    def _hidden(self, kind: type, objects: list[Any]) -> Iterator[list[Any]]:
+    def forget(self) -> None:
+        """Let go of all types, and break the cycles."""
+        self._plans.clear()
+
+    def _plan(self, kind: type) -> _Plan:
+        plan = self._plans.get(id(kind))
+        if plan is None:
+            plan = _Plan(kind, self._asked(kind), _attributes_of(kind))
+            self._plans[id(kind)] = plan
+        return plan
+
+    def _asked(self, kind: type) -> Callable[[list[Any]], Iterator[list[Any]]]:
+        if kind is FunctionType:
+            return lambda functions: iter(([*self._of_functions(functions)],))
+        if derives(kind, type):
+            return lambda classes: iter(([*self._of_classes(classes)],))
+        if derives(kind, io.BytesIO):
+            return lambda files: iter(([*_of_files_in_memory(files)],))
+        hidden = self._hidden(kind)
+        if hidden is None:
+            return lambda objects: iter((gc.get_referents(*objects),))
+        return lambda objects: chain((gc.get_referents(*objects),), hidden(objects))
+
+    def _hidden(self, kind: type) -> Callable[[list[Any]], Iterator[list[Any]]] | None:
         if derives(kind, dict):
-            # The collector is not told of keys that are strings: they cannot be part of a cycle.
-            yield from ([*dict.keys(one)] for one in objects if dict.__len__(one) >= _MANY_KEYS)
-        elif kind is ContextVar:
-            yield [*context_values(objects)]
-        elif derives(kind, self._array_type):
-            yield [*_hidden_in_arrays(objects)]
+            return _many_keys
+        if kind is ContextVar:
+            return lambda variables: iter(([*context_values(variables)],))
+        if derives(kind, self.array_type):
+            return lambda arrays: iter(([*_hidden_in_arrays(arrays)],))
+        return None
 
     def _of_functions(self, functions: Iterable[FunctionType]) -> Iterator[Any]:
         for function in functions:
@@ -114,6 +135,23 @@ class References:
     def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
         for kind in classes:
             yield from map(unwrapped, [*class_attributes(kind).values()])
+
+
+def _many_keys(dicts: list[Any]) -> Iterator[list[Any]]:
+    """The collector is not told of keys that are strings: they cannot be part of a cycle."""
+    return ([*dict.keys(one)] for one in dicts if dict.__len__(one) >= _MANY_KEYS)
+
+
+def _attributes_of(kind: type) -> Callable[[Iterable[Any]], list[dict[str, Any]]] | None:
+    if derives(kind, threading.local):
+        return lambda objects: [*thread_locals(objects)]
+    own = attribute(kind, "__dict__")
+    if type(own) is not GetSetDescriptorType or kind is FunctionType or derives(kind, type):
+        return None
+    is_plain = all(map(_adds_only_attributes, bases_of(kind)))
+    return lambda objects: [
+        made for thing in objects for made in _attribute_dict(thing, own, is_plain)
+    ]
 
 
 def _adds_only_attributes(base: type) -> bool:

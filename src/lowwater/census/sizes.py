@@ -13,10 +13,12 @@ from types import MethodDescriptorType, ModuleType
 from typing import Any
 
 from lowwater.census.kinds import attribute, basic_size, derives, is_a, loaded_type
+from lowwater.interruption import let_through
 
 Size = Callable[[Any], int]
-# A buffer's address and its bytes: two objects may share one buffer, and it counts once.
-Buffer = Callable[[Any], tuple[int, int]]
+# A buffer's address and its bytes: two objects may share one buffer, and it counts once. What no
+# other object can share has no address: a million addresses would be a lot to remember.
+Buffer = Callable[[Any], tuple[int | None, int]]
 
 # CPython takes larger ones from malloc.
 _LARGEST_SMALL = 512
@@ -48,10 +50,13 @@ class Sizes:
 
     def total(self, kind: type, objects: Iterable[Any]) -> int:
         """The bytes of many objects of one type."""
-        sizes = [*map(self.of(kind), objects)]
-        total_bytes = sum(sizes)
+        total_bytes = large_bytes = 0
+        for size in map(self.of(kind), objects):  # no list: there may be millions
+            total_bytes += size
+            if size > _LARGEST_SMALL:
+                large_bytes += size
         self.total_bytes += total_bytes
-        self.large_bytes += sum(size for size in sizes if size > _LARGEST_SMALL)
+        self.large_bytes += large_bytes
         return total_bytes
 
     def of(self, kind: type) -> Size:
@@ -75,11 +80,13 @@ class Sizes:
         def size(holder: Any) -> int:  # noqa: ANN401 - any object of a library
             try:
                 address, count = buffer(holder)
-            except Exception:  # noqa: BLE001 - a deleted variable, a donated array
+            except Exception as error:  # noqa: BLE001 - a deleted variable, a donated array
+                let_through(error)
                 return header_bytes
             if address in counted:
                 return header_bytes
-            counted.add(address)
+            if address is not None:
+                counted.add(address)
             return header_bytes + count
 
         return size
@@ -95,7 +102,8 @@ def _plain_size(kind: type) -> Size:
     def size(holder: Any) -> int:  # noqa: ANN401
         try:
             return sys.getsizeof(holder)
-        except Exception:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001
+            let_through(error)
             return basic
 
     return size
@@ -105,27 +113,27 @@ def _numpy() -> ModuleType:
     return sys.modules["numpy"]
 
 
-def _numpy_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
+def _numpy_array(array: Any) -> tuple[int | None, int]:  # noqa: ANN401
     ndarray = _numpy().ndarray
     base = ndarray.base.__get__(array)
     count = ndarray.nbytes.__get__(array)
     if base is None:
-        return id(array), count
+        return None, count
     while type(base) is memoryview:
         base = base.obj
     if derives(type(base), loaded_type(*_RESULT)):
         return id(base), count
     if is_a(base, ndarray, *_OWNERS) or derives(type(base), loaded_type(*_JAX_ARRAY)):
-        return id(array), 0
+        return None, 0
     return ndarray.__array_interface__.__get__(array)["data"][0], count
 
 
-def _tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
+def _tensor(tensor: Any) -> tuple[None, int]:  # noqa: ANN401
     kind = tensor.dtype
     if kind.name in {"resource", "variant"}:
-        return id(tensor), 0
+        return None, 0
     # 0.2 µs; the shape would take 20. What stands in long strings, no cheap call tells.
-    return id(tensor), tensor._num_elements() * (kind.size or _STRING_BYTES)  # noqa: SLF001
+    return None, tensor._num_elements() * (kind.size or _STRING_BYTES)  # noqa: SLF001
 
 
 def _variable(variable: Any) -> tuple[int, int]:  # noqa: ANN401
@@ -134,10 +142,10 @@ def _variable(variable: Any) -> tuple[int, int]:  # noqa: ANN401
     return -id(variable.handle), (elements or 0) * variable.dtype.size
 
 
-def _jax_array(array: Any) -> tuple[int, int]:  # noqa: ANN401
+def _jax_array(array: Any) -> tuple[None, int]:  # noqa: ANN401
     if array.is_deleted():
-        return id(array), 0
-    return id(array), array.nbytes
+        return None, 0
+    return None, array.nbytes
 
 
 def _torch_tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401

@@ -9,6 +9,7 @@ from lowwater import tallies
 from lowwater.census.describe import code_of, type_name
 from lowwater.census.growth_site import Sources
 from lowwater.census.traces import changing_argument
+from lowwater.interruption import let_through
 from lowwater.model import Tally
 from lowwater.tallies import Row
 
@@ -44,9 +45,14 @@ class Tallies:
         for thing in objects:
             try:
                 counts.update(self._of_object(thing))
-            except Exception:  # noqa: BLE001, S112 - half made, or of another release
+            except Exception as error:  # noqa: BLE001 - half made, or of another release
+                let_through(error)
                 continue
         self._counts.append(counts)
+
+    def forget_earlier(self) -> None:
+        """Begin again with the census just taken: those before have looked at other objects."""
+        del self._counts[:-1]
 
     def rows(self) -> list[Tally]:
         """All that was ever counted, with one count per census; what changed comes first."""

@@ -4,199 +4,235 @@ Objects come and go, paths stay: `__main__` . `agent` → Agent . `memory` → l
 Objects that are reached in the same way share one node of a tree, so that two walks can be
 compared. An object belongs to the first path that reaches it, and the program's own paths go
 first: what a library holds as well is still the program's.
+
+What does not fit into the budget is left out. Which path an object belongs to depends on all that
+was followed before it, so two walks can be compared only if both have left out the same paths,
+each of them from the start; a walk that broke off can be compared with none.
 """
 
+import gc
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lowwater.census.addresses import Addresses
+from lowwater.census.budget import Budget, Cut
 from lowwater.census.edges import named_parts
-from lowwater.census.kinds import is_made_by_class_statement, kind_of
+from lowwater.census.estimate import AT_ONCE, FEW_AT_ONCE, batches, expected, is_sliced
+from lowwater.census.kinds import kind_of
+from lowwater.census.nodes import NODE_BYTES, Node
 from lowwater.census.references import LEAVES, NUMBERS, OPEN, References
 from lowwater.census.sizes import Sizes
+from lowwater.interruption import let_through
 
-# Deeper paths end in the node at this depth; a linked list would make one node per link.
-_DEEPEST = 40
 # Objects of a node that are remembered while the census lasts: enough to tell the rest by.
 _MOST_REMEMBERED = 64
 # More instances of a class than this are data, and their attributes are not told apart.
 _FEW = 32
 # So many parts have names of their own; in a tree of a million objects each has another path.
 _MOST_NAMED = 4_000
-# Each takes about 75 bytes while the walk lasts: more than this would hold up the program for too
-# long, and take more than 250 MB.
-_MOST_OBJECTS = 3_000_000
-# What numbers are kept in; one takes a block of 32 bytes. How many there are, and whether they are
-# the same few over and over (labels, rewards), so many tell.
-_KEEP_NUMBERS = OPEN | {tuple}
+# An object that waits to be followed, in a list that has room for an eighth more.
+_WAITING_BYTES = 9
+# A number takes a block of 32 bytes. How many there are, and whether they are the same few over
+# and over (labels, rewards), so many tell.
 _NUMBER_BYTES = 32
 _SAMPLE = 4_096
 # By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
 _NUMBERS = frozenset(map(id, NUMBERS))
+# Their items have no names, and there is nothing else to them.
+_WITHOUT_NAMES = frozenset({list, tuple, set, frozenset, deque})
 
 
-class Node:
-    """All objects that are reached over the same path."""
+class _Answers(dict[int, tuple[type, bool]]):
+    """What a question about a type was answered with; a type is asked about once."""
 
-    __slots__ = (
-        "bytes_below", "children", "count", "depth", "fan_out", "is_users", "kind", "label",
-        "objects", "own_bytes", "parent",
-    )  # fmt: skip
+    def __init__(self, question: Callable[[type], bool]) -> None:
+        super().__init__()
+        self._question = question
 
-    def __init__(
-        self, label: str, kind: type, parent: "Node | None" = None, *, is_users: bool = False
-    ) -> None:
-        """Begin with no objects; without a `label` the type alone tells the way."""
-        self.label = label
-        self.kind = kind
-        self.parent = parent
-        self.depth: int = parent.depth + 1 if parent else 0
-        self.is_users: bool = parent.is_users if parent else is_users
-        self.children: dict[tuple[str, type], Node] = {}
-        self.count = 0
-        self.fan_out = 0
-        self.own_bytes = 0
-        self.bytes_below = 0
-        self.objects: list[Any] = []
-
-    def child(self, kind: type, label: str = "") -> "Node":
-        """The node for objects of this type below; what recurs on the path is folded."""
-        known = self.children.get((label, kind))
+    def of(self, kind: type) -> bool:
+        known = self.get(id(kind))
         if known is None:
-            above = self._above(kind, label)
-            known = self.children[label, kind] = above or Node(label, kind, self)
-        return known
-
-    def _above(self, kind: type, label: str) -> "Node | None":
-        """The node higher up that a tree or a linked list comes back to."""
-        alike = (node for node in self.path_up() if node.kind is kind)
-        if self.depth >= _DEEPEST:
-            return next((node for node in alike if node.depth >= _DEEPEST), None)
-        if not label and not is_made_by_class_statement(kind):
-            return None  # a list in a list is not the same list
-        # A node with a name stands for what the program calls so, and for nothing else.
-        return next((node for node in alike if node.label == label), None)
-
-    def path_up(self) -> Iterator["Node"]:
-        """This node, the one above, and so on up to the root."""
-        node: Node | None = self
-        while node is not None:
-            yield node
-            node = node.parent
-
-    def own_children(self) -> list["Node"]:
-        """The nodes right below, without those that were folded into one above."""
-        return [node for node in self.children.values() if node.parent is self]
-
-    def all_below(self) -> list["Node"]:
-        """This node and all below, every one after the one above it."""
-        nodes = [self]
-        for node in nodes:  # it grows while we go
-            nodes += node.own_children()
-        return nodes
-
-    def sum_up(self) -> None:
-        """Add up the bytes of this node and of all below."""
-        for node in reversed(self.all_below()):
-            node.bytes_below += node.own_bytes
-            if node.parent is not None:
-                node.parent.bytes_below += node.bytes_below
-
-    def forget(self) -> None:
-        """Let go of all objects and break the cycles: nothing stays when a census is over."""
-        for node in self.all_below():
-            node.objects, node.children, node.parent = [], {}, None
+            known = self[id(kind)] = kind, self._question(kind)
+        return known[1]
 
 
 @dataclass(slots=True)
 class Walk:
-    """One walk: what was seen, and what still has to be followed."""
+    """One walk: what was seen, and what still has to be followed.
+
+    `left_out` has the keys of the paths that are not followed. It may begin with those that
+    earlier walks have left out; `is_broken` says that one of them was followed in part.
+    """
 
     sizes: Sizes
     references: References
     is_ours: Callable[[type], bool]
     is_users_class: Callable[[type], bool]
     wanted: Callable[[type], bool]
+    budget: Budget = field(default_factory=Budget)
+    left_out: set[int] = field(default_factory=set)
     found: list[Any] = field(default_factory=list)
-    seen: set[int] = field(default_factory=set)
-    is_complete: bool = True
+    seen: Addresses = field(default_factory=Addresses)
+    cut: Cut | None = None
+    is_broken: bool = False
+    _is_over: bool = False
     _names_left: int = _MOST_NAMED
+    _waiting: int = 0
+    _nodes: int = 0
     _pending: deque[tuple[Node, list[Any]]] = field(default_factory=deque)
+    _ours: _Answers = field(init=False)
+    _wanted: _Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember what is answered about types: a chain has a million steps of the same."""
+        self.budget.start()
+        self._ours, self._wanted = _Answers(self.is_ours), _Answers(self.wanted)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all objects were looked at."""
+        return self.cut is None
+
+    @property
+    def held_bytes(self) -> int:
+        """What the walk itself takes by now."""
+        waiting = (self._waiting + len(self.found)) * _WAITING_BYTES
+        return self.seen.held_bytes + waiting + self._nodes * NODE_BYTES
 
     def leave_out(self, things: Iterable[Any]) -> None:
         """Do not follow these, from wherever they are reached."""
-        self.seen.update(map(id, things))
+        self.seen.new_by_kind(things, ())
 
     def readmit(self, things: Iterable[Any]) -> None:
         """Follow these after all, from now on."""
-        self.seen.difference_update(map(id, things))
+        for thing in things:
+            self.seen.discard(thing)
 
     def enter(self, node: Node, label: str, thing: Any) -> None:  # noqa: ANN401
         """Start at an object that a root names."""
         kind = type(thing)
-        if id(kind) in _NUMBERS or id(thing) in self.seen or self.is_ours(kind):
+        if id(kind) in _NUMBERS or self._ours.of(kind) or self._is_closed(node):
             return
-        self.seen.add(id(thing))
-        self._found(node.child(kind_of(thing), label), [thing])
+        if self.seen.add(thing):
+            self._found(node.child(kind_of(thing), label), [thing])
 
     def enter_all(self, node: Node, things: Iterable[Any]) -> None:
         """Start at many objects that a root holds, or go on to them."""
-        seen, groups = self.seen, dict[int, list[Any]]()
-        for thing in things:
-            kind = id(type(thing))
-            # A list of ten million numbers would need a set of ten million names.
-            if kind in _NUMBERS:
-                continue
-            identity = id(thing)
-            if identity not in seen:
-                seen.add(identity)
-                try:
-                    groups[kind].append(thing)
-                except KeyError:
-                    groups[kind] = [thing]
-        for alike in groups.values():
-            if not self.is_ours(type(alike[0])):
+        if self._is_closed(node):
+            return
+        # A list of ten million numbers would need ten million names.
+        for alike in self.seen.new_by_kind(things, _NUMBERS).values():
+            if not self._ours.of(type(alike[0])):
                 self._found(node.child(kind_of(alike[0])), alike)
 
     def run(self) -> None:
         """Follow everything that was entered."""
         while self._pending:
-            if len(self.seen) > _MOST_OBJECTS:
-                self.is_complete = False
-                self._pending.clear()
-                return
-            try:
-                self._follow(*self._pending.popleft())
-            except Exception:  # noqa: BLE001 - one strange class must not hide all the others
-                self.is_complete = False
+            node, things = self._pending.popleft()
+            self._waiting -= len(things)
+            if self._is_over:
+                self._leave(node, self.cut or Cut.TIME)
+            elif node.key not in self.left_out:
+                self._try_to_follow(node, things)
 
     def forget(self) -> None:
         """Let go of all objects."""
-        self.found, self.seen, self._pending = [], set(), deque()
+        self.found, self._pending = [], deque()
+        self.seen.clear()
+
+    def _is_closed(self, node: Node) -> bool:
+        """Whether what this node refers to is left out."""
+        return self._is_over or node.key in self.left_out
+
+    def _try_to_follow(self, node: Node, things: list[Any]) -> None:
+        lack = self._lack(node, things)
+        if lack is not None:
+            self._leave(node, lack)
+            return
+        try:
+            node.is_followed = True
+            self._follow(node, things)
+        except Exception as error:  # noqa: BLE001 - one strange class must not hide all the others
+            let_through(error)
+            self._leave(node, Cut.FAILED)
+
+    def _leave(self, node: Node, why: Cut) -> None:
+        self.cut = self.cut or why
+        self.is_broken |= node.is_followed
+        self.left_out.add(node.key)
+
+    def _lack(self, node: Node, things: list[Any]) -> Cut | None:
+        need = expected(node.kind, things, self.references.array_type)
+        if need.things <= FEW_AT_ONCE:
+            return None  # what is used up by many such steps is noticed in time
+        bytes_more = need.things * _WAITING_BYTES + need.bytes_at_once
+        return self.budget.lack(len(self.seen) + need.things, self.held_bytes + bytes_more)
+
+    def _use(self, node: Node, followed: int) -> None:
+        if not self.budget.is_due(followed):
+            return
+        shortage = self.budget.shortage(len(self.seen), self.held_bytes)
+        if shortage is not None:
+            self._leave(node, shortage)
+            self._is_over = True
 
     def _follow(self, node: Node, objects: list[Any]) -> None:
-        if node.is_users and node.count <= _FEW and self._names_left > 0:
-            for thing in objects:
-                for label, part in named_parts(thing, self.is_users_class):
-                    self.enter(node, label, part)
-                    self._names_left -= 1
-        made = self.references.attribute_dicts(node.kind, objects)
-        self.leave_out(made)  # what is in them is the objects' own
-        node.own_bytes += self.sizes.total(dict, made)
-        for referents in self.references.of(node.kind, objects, made):
-            self.enter_all(node, referents)
-            if node.kind in _KEEP_NUMBERS:
-                self._count_numbers(node, referents)
+        if node.is_users and node.count <= _FEW and node.kind not in _WITHOUT_NAMES:
+            self._enter_named(node, objects)
+        for batch in batches(node.kind, objects):
+            self._follow_batch(node, batch)
+            if self._is_over:
+                return
 
-    def _count_numbers(self, node: Node, things: list[Any]) -> None:
+    def _enter_named(self, node: Node, objects: list[Any]) -> None:
+        for thing in objects if self._names_left > 0 else ():
+            for label, part in named_parts(thing, self.is_users_class):
+                self.enter(node, label, part)
+                self._names_left -= 1
+
+    def _follow_batch(self, node: Node, batch: list[Any]) -> None:
+        if is_sliced(node.kind, batch):
+            self._follow_slices(node, batch[0])
+        elif node.kind in _WITHOUT_NAMES:
+            referents = gc.get_referents(*batch)
+            self.enter_all(node, referents)
+            self._count_numbers(node, referents)
+            self._use(node, len(batch) + len(referents))
+        else:
+            self._follow_objects(node, batch)
+
+    def _follow_objects(self, node: Node, batch: list[Any]) -> None:
+        made = self.references.attribute_dicts(node.kind, batch)
+        if made:
+            self.leave_out(made)  # what is in them is the objects' own
+            node.own_bytes += self.sizes.total(dict, made)
+        followed = len(batch)
+        for referents in self.references.of(node.kind, batch, made):
+            self.enter_all(node, referents)
+            followed += len(referents)
+            if node.kind in OPEN:
+                self._count_numbers(node, referents)
+        self._use(node, followed)
+
+    def _follow_slices(self, node: Node, items: Sequence[Any]) -> None:
+        """A list of a hundred million would be copied whole otherwise."""
+        self._count_numbers(node, items)
+        for start in range(0, len(items), AT_ONCE):
+            self.enter_all(node, items[start : start + AT_ONCE])
+            self._use(node, AT_ONCE)
+            if self._is_over:
+                return
+
+    def _count_numbers(self, node: Node, things: Sequence[Any]) -> None:
         """Numbers are not told apart, but ten million of them are a lot of memory."""
         every = len(things) // _SAMPLE + 1
         sample = things[::every]
         for kind in (float, int):
             numbers = [thing for thing in sample if type(thing) is kind]
-            different = len(set(map(id, numbers)))
-            if different:
+            if numbers:
+                different = len(set(map(id, numbers)))
                 below = node.child(kind)
                 count = len(numbers) * every if different > len(numbers) // 2 else different
                 below.count += count
@@ -206,6 +242,7 @@ class Walk:
 
     def _found(self, node: Node, things: list[Any]) -> None:
         kind = node.kind
+        self._nodes += not node.count
         node.count += len(things)
         node.own_bytes += self.sizes.total(kind, things)
         if kind in OPEN:
@@ -213,7 +250,8 @@ class Walk:
         room = _MOST_REMEMBERED - len(node.objects)
         if room > 0:
             node.objects += things[:room]
-        if self.wanted(kind):
+        if self._wanted.of(kind):
             self.found += things
         if kind not in LEAVES:
             self._pending.append((node, things))
+            self._waiting += len(things)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from lowwater.doctor.surroundings import Fact, Source, Surroundings
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import CURRENT, LIMIT
+from lowwater.probes.headroom import soft_limit
 
 _OVERCOMMIT = {
     "0": "heuristic (0)",
@@ -32,12 +33,8 @@ def _cgroup(gauge: str, absent: str) -> Source:
 
 
 def _address_space(_: Surroundings) -> Fact:
-    try:
-        import resource
-    except ImportError:
-        return NotMeasured("this system has no resource limits")
-    soft, _hard = resource.getrlimit(resource.RLIMIT_AS)
-    return "none" if soft == resource.RLIM_INFINITY else soft
+    limit = soft_limit("RLIMIT_AS")
+    return "none" if limit is None else limit
 
 
 def _overcommit(around: Surroundings) -> Fact:

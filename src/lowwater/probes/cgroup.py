@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
 
 LIMIT = "limit"
@@ -30,12 +31,18 @@ class CgroupProbe:
                 return Reading(gauges)
         return NotMeasured("no readable memory control group")
 
+    def room_bytes(self) -> int | None:
+        """What the group, and all that it is part of, may still take; None without a limit."""
+        rooms = (room for folder in self._folders() if (room := _room(folder)) is not None)
+        return min(rooms, default=None)
+
     def _folders(self) -> list[Path]:
         """The group's own folder, then its parents, then the root: v2 first."""
         folders = []
         try:
             lines = Path(self._self_path).read_text().splitlines()
-        except OSError:
+        except OSError as error:
+            let_through(error)
             return []
         for line in lines:
             _, controllers, path = line.split(":", 2)
@@ -65,6 +72,26 @@ def _read_v1(folder: Path) -> dict[str, int]:
     return _present({CURRENT: current, LIMIT: limit if has_limit else None, OOM_KILLS: kills})
 
 
+def _room(folder: Path) -> int | None:
+    """Pages of files that nobody has mapped are given up before anybody is killed."""
+    gauges = _read_v2(folder) or _read_v1(folder)
+    limits = [gauges.get(LIMIT), _number(folder / "memory.high")]
+    least = min((limit for limit in limits if limit is not None), default=None)
+    if least is None or CURRENT not in gauges:
+        return None
+    return least - gauges[CURRENT] + _reclaimable(folder / "memory.stat")
+
+
+def _reclaimable(path: Path) -> int:
+    def pages(name: str) -> int:
+        # In v1 the plain names leave out the groups below, whose pages count as well.
+        found = _keyed_number(path, f"total_{name}")
+        return (found if found is not None else _keyed_number(path, name)) or 0
+
+    mapped = pages("mapped_file") or pages("file_mapped")
+    return max(0, pages("inactive_file") + pages("active_file") - mapped)
+
+
 def _present(gauges: dict[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in gauges.items() if value is not None}
 
@@ -72,7 +99,8 @@ def _present(gauges: dict[str, int | None]) -> dict[str, int]:
 def _number(path: Path) -> int | None:
     try:
         return int(path.read_text())
-    except (OSError, ValueError):  # absent, unreadable, or the word "max"
+    except (OSError, ValueError) as error:  # absent, unreadable, or the word "max"
+        let_through(error)
         return None
 
 
@@ -80,5 +108,6 @@ def _keyed_number(path: Path, key: str) -> int | None:
     try:
         pairs = (line.split() for line in path.read_text().splitlines())
         return next((int(value) for name, value in pairs if name == key), None)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        let_through(error)
         return None

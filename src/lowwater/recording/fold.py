@@ -85,8 +85,8 @@ class Fold:
                 self._add("collections", self.collections, collected, MOST_COLLECTIONS)
             case records.Counted():
                 self._add("censuses", self.censuses, _census(record), MOST_CENSUSES)
-            case records.Weighed(objects_bytes, large_bytes):
-                self.censuses[-1:] = [
+            case records.Weighed(objects_bytes, large_bytes, starts_over):
+                self.censuses[0 if starts_over else -1 :] = [
                     replace(one, objects_bytes=objects_bytes, large_bytes=large_bytes)
                     for one in self.censuses[-1:]
                 ]

@@ -93,10 +93,15 @@ class Counted(_Record, tag="census"):
 
 
 class Weighed(_Record, tag="weighed"):
-    """The bytes of all objects of the last census, and those of the large ones among them."""
+    """The bytes of all objects of the last census, and those of the large ones among them.
+
+    `starts_over` says that the censuses before it have looked at other objects: beside this one,
+    and those to come, they tell nothing.
+    """
 
     objects_bytes: int
     large_bytes: int
+    starts_over: bool = False
 
 
 class Held(_Record, tag="held"):

@@ -3,7 +3,7 @@
 import pytest
 
 from lowwater.census.growth import compare, key_of, summarise
-from lowwater.census.walk import Node
+from lowwater.census.nodes import Node
 
 MIB = 1 << 20
 

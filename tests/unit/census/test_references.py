@@ -248,13 +248,6 @@ def test_dead_weak_references_are_no_trouble():
     assert not [part for one in dead for part in parts(one) if type(part) is Thing]
 
 
-def test_many_objects_come_in_several_lists():
-    lists = [*FROM_HERE.of(list, [[number] for number in range(120_000)])]
-
-    assert len(lists) == 3
-    assert sum(map(len, lists)) == 120_000
-
-
 def test_kinds_are_apart():
     assert NUMBERS < LEAVES
     assert not OPEN & LEAVES

@@ -11,6 +11,7 @@ from lowwater.census._source.additions import Index, Span, Spot
 from lowwater.census._source.reader import read_additions
 from lowwater.census._source.setters import Setter, setters
 from lowwater.census._source.unpacking import arguments_of
+from lowwater.interruption import let_through, quietly
 from lowwater.model import GrowthSite
 
 # A program this long was generated, and would take seconds to read.
@@ -39,7 +40,8 @@ class UserFile:
             return Index()
         try:
             return read_additions(_parsed(_decoded(self.source)), self.filename)
-        except Exception:  # noqa: BLE001 - whatever a file holds, the user's program goes on
+        except Exception as error:  # noqa: BLE001 - whatever a file holds, the user's program goes on
+            let_through(error)
             return Index()
 
     def mentions(self, name: str) -> bool:
@@ -59,7 +61,7 @@ class UserFile:
 
     def line(self, number: int) -> str:
         """One line of the text; empty where it cannot be read."""
-        with contextlib.suppress(Exception):
+        with quietly():
             return _decoded(self.source).splitlines()[number - 1].strip()
         return ""
 
@@ -80,7 +82,7 @@ class UserFile:
     def _calls(self, name: str) -> list[ast.Call]:
         if name.encode() not in self.source or len(self.source) > _LONGEST_BYTES:
             return []
-        with contextlib.suppress(Exception):
+        with quietly():
             nodes = ast.walk(_parsed(_decoded(self.source)))
             return [node for node in nodes if isinstance(node, ast.Call)]
         return []
@@ -90,7 +92,7 @@ class UserFile:
         names = (b"setattr", b"__dict__", b"vars", b"globals")
         if not any(name in self.source for name in names) or len(self.source) > _LONGEST_BYTES:
             return []
-        with contextlib.suppress(Exception):
+        with quietly():
             return [*setters(_parsed(_decoded(self.source)))]
         return []
 
