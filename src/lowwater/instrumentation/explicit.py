@@ -15,8 +15,9 @@ _MOST_IN_ALL: Final = 2 * MOST_NAMES
 _LONGEST: Final = 60
 _UNNAMED: Final = "round trip"
 # A number that stands by itself: `episode 17`, `fold_3/trial-4`, `lr=0.01`; not that of `conv2d`.
-_NUMBER: Final = re.compile(r"[\s_\-#:=,(\[]*(?<![^\W_])(?<!\w\.)\d+(?:[.,/]\d+)*(?![^\W_])[)\]]*")
-_DIGITS: Final = re.compile(r"[\s_\-#:=.]*\d+")
+# Compiled when it is needed: few programs do, and all would wait.
+_NUMBER: Final = r"[\s_\-#:=,(\[]*(?<![^\W_])(?<!\w\.)\d+(?:[.,/]\d+)*(?![^\W_])[)\]]*"
+_DIGITS: Final = r"[\s_\-#:=.]*\d+"
 
 
 class _Completions(Protocol):
@@ -99,5 +100,5 @@ def unit_name(name: str) -> str:
     return _without(_NUMBER, one_line(name[: 4 * _LONGEST]))[:_LONGEST].strip() or _UNNAMED
 
 
-def _without(numbers: re.Pattern[str], name: str) -> str:
-    return " ".join(numbers.sub("", name).split()).strip(" _-#:=,./") or _UNNAMED
+def _without(numbers: str, name: str) -> str:
+    return " ".join(re.sub(numbers, "", name).split()).strip(" _-#:=,./") or _UNNAMED

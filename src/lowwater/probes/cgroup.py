@@ -1,6 +1,6 @@
 """The limit that a container sets, and how often the kernel killed for it."""
 
-from pathlib import Path
+import os
 
 from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
@@ -17,7 +17,9 @@ class CgroupProbe:
     name = "cgroup"
 
     def __init__(
-        self, root: Path = Path("/sys/fs/cgroup"), self_path: str = "/proc/self/cgroup"
+        self,
+        root: "str | os.PathLike[str]" = "/sys/fs/cgroup",
+        self_path: str = "/proc/self/cgroup",
     ) -> None:
         """Find the group's folder; a test may point at folders of its own."""
         self._root = root
@@ -36,53 +38,50 @@ class CgroupProbe:
         rooms = (room for folder in self._folders() if (room := _room(folder)) is not None)
         return min(rooms, default=None)
 
-    def _folders(self) -> list[Path]:
+    def _folders(self) -> list[str]:
         """The group's own folder, then its parents, then the root: v2 first."""
-        folders = []
-        try:
-            lines = Path(self._self_path).read_text().splitlines()
-        except OSError as error:
-            let_through(error)
-            return []
-        for line in lines:
+        folders: list[str] = []
+        for line in text_of(self._self_path).splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers in ("", "memory"):
-                base = self._root / controllers
-                own = base / path.lstrip("/")
-                folders += [own, *(p for p in own.parents if p.is_relative_to(base))]
+                base, parts = os.path.join(self._root, controllers), path.split("/")
+                named = [part for part in parts if part]
+                folders += [
+                    os.path.join(base, *named[:depth]) for depth in range(len(named), -1, -1)
+                ]
         return folders
 
 
-def _read_v2(folder: Path) -> dict[str, int]:
-    current = _number(folder / "memory.current")
+def _read_v2(folder: str) -> dict[str, int]:
+    current = _number(os.path.join(folder, "memory.current"))
     if current is None:
         return {}
-    limit = _number(folder / "memory.max")
-    kills = _keyed_number(folder / "memory.events", "oom_kill")
+    limit = _number(os.path.join(folder, "memory.max"))
+    kills = _keyed_number(os.path.join(folder, "memory.events"), "oom_kill")
     return _present({CURRENT: current, LIMIT: limit, OOM_KILLS: kills})
 
 
-def _read_v1(folder: Path) -> dict[str, int]:
-    current = _number(folder / "memory.usage_in_bytes")
+def _read_v1(folder: str) -> dict[str, int]:
+    current = _number(os.path.join(folder, "memory.usage_in_bytes"))
     if current is None:
         return {}
-    limit = _number(folder / "memory.limit_in_bytes")
-    kills = _keyed_number(folder / "memory.oom_control", "oom_kill")
+    limit = _number(os.path.join(folder, "memory.limit_in_bytes"))
+    kills = _keyed_number(os.path.join(folder, "memory.oom_control"), "oom_kill")
     has_limit = limit is not None and limit < _UNLIMITED_V1
     return _present({CURRENT: current, LIMIT: limit if has_limit else None, OOM_KILLS: kills})
 
 
-def _room(folder: Path) -> int | None:
+def _room(folder: str) -> int | None:
     """Pages of files that nobody has mapped are given up before anybody is killed."""
     gauges = _read_v2(folder) or _read_v1(folder)
-    limits = [gauges.get(LIMIT), _number(folder / "memory.high")]
+    limits = [gauges.get(LIMIT), _number(os.path.join(folder, "memory.high"))]
     least = min((limit for limit in limits if limit is not None), default=None)
     if least is None or CURRENT not in gauges:
         return None
-    return least - gauges[CURRENT] + _reclaimable(folder / "memory.stat")
+    return least - gauges[CURRENT] + _reclaimable(os.path.join(folder, "memory.stat"))
 
 
-def _reclaimable(path: Path) -> int:
+def _reclaimable(path: str) -> int:
     def pages(name: str) -> int:
         # In v1 the plain names leave out the groups below, whose pages count as well.
         found = _keyed_number(path, f"total_{name}")
@@ -96,18 +95,26 @@ def _present(gauges: dict[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in gauges.items() if value is not None}
 
 
-def _number(path: Path) -> int | None:
+def _number(path: str) -> int | None:
     try:
-        return int(path.read_text())
-    except (OSError, ValueError) as error:  # absent, unreadable, or the word "max"
-        let_through(error)
+        return int(text_of(path))
+    except ValueError:  # absent, unreadable, or the word "max"
         return None
 
 
-def _keyed_number(path: Path, key: str) -> int | None:
+def _keyed_number(path: str, key: str) -> int | None:
+    pairs = (line.split() for line in text_of(path).splitlines())
     try:
-        pairs = (line.split() for line in path.read_text().splitlines())
         return next((int(value) for name, value in pairs if name == key), None)
+    except ValueError:
+        return None
+
+
+def text_of(path: str) -> str:
+    """Not by `pathlib`, which the watched program would have to load."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
     except (OSError, ValueError) as error:
         let_through(error)
-        return None
+        return ""

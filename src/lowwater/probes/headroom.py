@@ -3,20 +3,21 @@
 What cannot be read is no limit. Used at rare moments only: it opens a dozen small files.
 """
 
+import os
 import re
-from pathlib import Path
 
-from lowwater.interruption import let_through
-from lowwater.probes.cgroup import CgroupProbe
+from lowwater.probes.cgroup import CgroupProbe, text_of
 
-_PROC = Path("/proc")
+_PROC = "/proc"
 
 
-def headroom(proc: Path = _PROC, cgroup: CgroupProbe | None = None) -> int | None:
+def headroom(
+    proc: "str | os.PathLike[str]" = _PROC, cgroup: CgroupProbe | None = None
+) -> int | None:
     """The bytes that may still be taken; None where nothing that could be read is a limit."""
-    status = _text(proc / "self/status")
+    status = text_of(os.path.join(proc, "self/status"))
     rooms = [
-        _kib(_text(proc / "meminfo"), "MemAvailable"),
+        _kib(text_of(os.path.join(proc, "meminfo")), "MemAvailable"),
         (cgroup or CgroupProbe()).room_bytes(),
         _below("RLIMIT_AS", _kib(status, "VmSize")),
         _below("RLIMIT_DATA", _kib(status, "VmData")),
@@ -42,11 +43,3 @@ def _below(limit: str, used: int | None) -> int | None:
 def _kib(text: str, name: str) -> int | None:
     found = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
     return int(found[1]) * 1024 if found else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, ValueError) as error:
-        let_through(error)
-        return ""

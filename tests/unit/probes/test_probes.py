@@ -93,7 +93,7 @@ def test_malloc_of_the_systems_python_is_glibcs():
     # The file alone: that Python may be of another release, without our dependencies.
     program = (
         "import sys, types\n"
-        "for name in ('lowwater', 'lowwater.gauges', 'lowwater.model'):\n"
+        "for name in ('lowwater', 'lowwater.gauges', 'lowwater.interruption', 'lowwater.model'):\n"
         "    sys.modules[name] = module = types.ModuleType(name)\n"
         "    module.__getattr__ = lambda name: type(name, (), {})\n"
         f"exec(open({glibc.__file__!r}).read())\n"
