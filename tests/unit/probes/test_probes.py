@@ -95,7 +95,7 @@ def test_malloc_of_the_systems_python_is_glibcs():
         "import sys, types\n"
         "for name in ('lowwater', 'lowwater.gauges', 'lowwater.interruption', 'lowwater.model'):\n"
         "    sys.modules[name] = module = types.ModuleType(name)\n"
-        "    module.__getattr__ = lambda name: type(name, (), {'__init__': lambda self, *_: None})\n"
+        "    module.__getattr__ = lambda name: type(name, (), {'__init__': lambda *_: None})\n"
         f"exec(open({glibc.__file__!r}).read())\n"
         "print(malloc_library())\n"
     )
