@@ -103,6 +103,8 @@ class Witness:
 def _testify(tells: int, life: int) -> None:
     """In a process that is nobody's child: tell of each signal until our starter is gone."""
     try:
+        # None is handled before all can be told of.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {*_PROGRAMS, _MARK})
         if os.fork():
             os._exit(0)
         _let_go_of_all_but(tells, life)
