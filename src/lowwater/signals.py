@@ -6,6 +6,7 @@ see to it that each reaches the program once.
 """
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -21,8 +22,10 @@ _PROGRAMS: Final = frozenset(
 )
 # Those by which somebody wants the program to end.
 ENDING: Final = _PROGRAMS - {signal.SIGUSR1, signal.SIGUSR2}
-# Means nothing to anybody.
+# Has a higher number than all of these, so that it is taken after them; and means nothing.
 _MARK: Final = signal.SIGURG
+# Comes when the other end of a pipe is closed.
+_GONE: Final = signal.SIGIO
 _LONGEST_S: Final = 5.0
 _held: set[signal.Signals] = set()
 
@@ -72,7 +75,6 @@ class Witness:
         """Start it; it ends when we do."""
         self._reads, tells = os.pipe()
         life, self._life = os.pipe()
-        os.set_blocking(tells, False)
         middle = os.fork()
         if middle == 0:
             _testify(tells, life)
@@ -83,38 +85,30 @@ class Witness:
 
     def saw(self, number: int) -> bool:
         """Whether this signal, which has reached us, was sent to the whole group."""
+        seen = b""
         try:
-            # Of two that wait, the kernel may have either handled first; when the first mark has
-            # come back, the second is alone.
-            seen = {*self._until_mark(), *self._until_mark()}
+            os.kill(self._pid, _MARK)
+            while _MARK not in seen and select.select([self._reads], [], [], _LONGEST_S)[0]:
+                seen += os.read(self._reads, 512) or bytes([_MARK])
         except OSError:
             return False
         return number in seen
 
-    def _until_mark(self) -> bytes:
-        """All that it has seen before a mark that is sent now."""
-        seen = b""
-        os.kill(self._pid, _MARK)
-        while _MARK not in seen and select.select([self._reads], [], [], _LONGEST_S)[0]:
-            seen += os.read(self._reads, 512) or bytes([_MARK])
-        return seen
-
 
 def _testify(tells: int, life: int) -> None:
     """In a process that is nobody's child: tell of each signal until our starter is gone."""
+    heard = {*_PROGRAMS, _MARK, _GONE}
     try:
-        # None is handled before all can be told of.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {*_PROGRAMS, _MARK})
+        # None is handled: they wait, and are taken in the order of their numbers.
+        signal.pthread_sigmask(signal.SIG_BLOCK, heard)
         if os.fork():
             os._exit(0)
         _let_go_of_all_but(tells, life)
-        for number in {*_PROGRAMS, _MARK}:
-            signal.signal(number, _nothing)
+        fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
         os.write(tells, os.getpid().to_bytes(4, "little"))
-        # Python itself writes the number of each signal there.
-        signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.read(life, 1)
+        while not select.select([life], [], [], 0)[0]:
+            os.write(tells, bytes([signal.sigwait(heard)]))
     finally:
         os._exit(0)
 
@@ -125,7 +119,3 @@ def _let_go_of_all_but(*kept: int) -> None:
         if int(name) not in kept:
             with contextlib.suppress(OSError):  # that of the listing itself
                 os.close(int(name))
-
-
-def _nothing(*_: object) -> None:
-    """Handle a signal by being there."""
