@@ -71,9 +71,11 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, what frees memory, twenty models, fresh processes, overhead
+bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, twenty models, fresh processes, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
+	@echo "== bench: Lowwater fails everywhere inside a program: injected, held"
+	@$(BENCH)/bin/python -P benchmarks/faults.py
 	@echo "== bench: how often the verdict is right under noise"
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
 	@echo "== bench: is the right cause named, at the right line"
