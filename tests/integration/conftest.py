@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -13,11 +12,6 @@ import pytest
 
 from lowwater.model import Timeline
 from lowwater.recording.reader import load
-
-# A shell without job control starts what runs in the background with Ctrl-C ignored, and every
-# program would inherit that: then none could be interrupted in a test.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

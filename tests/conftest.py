@@ -1,0 +1,12 @@
+"""What all tests need to be true of the process that runs them."""
+
+import signal
+
+# A shell without job control starts what runs in the background with Ctrl-C ignored, and `nohup`
+# does so with SIGHUP. Every program would inherit that: then none could be interrupted in a test.
+for number, usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
