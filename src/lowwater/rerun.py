@@ -27,6 +27,7 @@ from lowwater.recording.reader import load
 from lowwater.recording.records import Learned, Noted
 from lowwater.recording.writer import append_after_end
 from lowwater.session import diagnose, watch
+from lowwater.signals import held_back
 from lowwater.units import format_duration
 from lowwater.verdict.measure import ENDED_BY_US
 
@@ -148,7 +149,12 @@ class Reruns:
 
     def _run(self, order: Order, recording: str, output: str, longest_s: float) -> Diagnosis:
         _remove(_set_aside(recording))
-        with self._places() as folder, open(new_private_file(output), "wb") as written:
+        # Before any thread is started: one that does not hold them would take them.
+        with (
+            self._places() as folder,
+            open(new_private_file(output), "wb") as written,
+            held_back(),
+        ):
             before = None if order.changes else Listing(folder or os.getcwd())
             child = self._launched(order, recording, folder, written)
             try:

@@ -42,7 +42,7 @@ def held_by_us() -> frozenset[signal.Signals]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Wait with these signals until somebody asks for them; those that nobody wants are dropped."""
+    """Wait with these signals until somebody asks for them, or this is over."""
     wanted = {*for_the_program(), signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     ours = {*wanted} - {*before}
@@ -50,10 +50,14 @@ def held_back() -> Iterator[None]:
     try:
         yield
     finally:
-        while signal.sigtimedwait(ours, 0) is not None:
-            pass
         _held.difference_update(ours)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def drop_held() -> None:
+    """Forget the signals that have come for a program that is over."""
+    while signal.sigtimedwait(_held, 0) is not None:
+        pass
 
 
 class Witness:

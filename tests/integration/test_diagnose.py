@@ -778,6 +778,28 @@ def test_bad_input_is_refused_before_anything_runs(programs, diagnosis, argument
     assert not (programs.folder / "ran").exists()
 
 
+def test_ctrl_c_at_the_terminal_ends_the_diagnosis_at_once(programs):
+    # It would not end by itself: nobody asks it to.
+    stubborn = "    signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    source = STARTS_OTHERS.replace("OPTIONS", "{'start_new_session': True}")
+    script = write(programs, source, "    import signal", stubborn, "    time.sleep(600)")
+    env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache"), "TERM": "xterm"}
+    pids = programs.folder / "pids"
+    arguments = ["-m", "lowwater", "diagnose", "--sandbox", script, str(pids)]
+    terminal = pexpect.spawn(
+        sys.executable, arguments, cwd=programs.folder, env=env, dimensions=(24, 120), timeout=60
+    )
+
+    wait_until(pids.exists)
+    terminal.sendintr()
+    terminal.expect_exact("Interrupted.")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+    assert terminal.exitstatus == 130
+    assert not any(map(is_alive, pids.read_text().split()))
+
+
 def test_question_is_asked_on_a_terminal_before_the_second_run(programs):
     script = write(programs, LEAKS, UNNOTICED)
     env = {**programs.env, "XDG_CACHE_HOME": str(programs.folder / "cache"), "TERM": "xterm"}

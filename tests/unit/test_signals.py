@@ -7,19 +7,24 @@ import sys
 
 import pytest
 
-from lowwater.signals import Witness, for_the_program, held_back, held_by_us
+from lowwater.signals import Witness, drop_held, for_the_program, held_back, held_by_us
 
 
-def test_held_signals_wait_and_are_dropped_at_the_end():
+def test_held_signals_wait_and_can_be_dropped():
     with held_back():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
         assert {signal.SIGINT, signal.SIGTERM} <= signal.sigpending()
         assert signal.SIGINT in held_by_us()
-        assert signal.sigtimedwait({signal.SIGINT}, 0) is not None
+        drop_held()
 
     assert held_by_us() == frozenset()
     assert not signal.sigpending()
+
+
+def test_what_is_not_dropped_comes_when_it_is_over():
+    with pytest.raises(KeyboardInterrupt), held_back():
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_holding_them_twice_is_holding_them_once():

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from lowwater.lab import Lab
 from lowwater.recording.place import check_place
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.rerun import Program, Reruns
+from lowwater.signals import held_back
 from lowwater.units import parse_duration
 
 INTERRUPTED = 130
@@ -84,7 +86,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
         program = Program(script, [*arguments], is_module, recordings)
         try:
-            with RunGuard() as guard, experiments_bar(sys.stderr) as bar:
+            with ExitStack() as stack:
+                with held_back():  # by the thread of the bar as well, for as long as it lives
+                    guard = stack.enter_context(RunGuard())
+                    bar = stack.enter_context(experiments_bar(sys.stderr))
                 places.paused = bar.paused
                 lab = Lab(Reruns(program, places, guard, budget_s, bar), cuts, bar)
                 checked = Checklist(lab, bar, runs_all=runs_all).run()

@@ -15,7 +15,7 @@ from lowwater.cli._output import print_diagnosis, tell, write_json
 from lowwater.errors import UsageError
 from lowwater.launch import launch
 from lowwater.recording.place import check_place, recording_at
-from lowwater.signals import Witness, held_back
+from lowwater.signals import Witness, drop_held, held_back
 
 if TYPE_CHECKING:
     from lowwater.model import Diagnosis
@@ -61,6 +61,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
             tell(write_json, diagnosis, json_file)
         if not quiet:
             tell(print_diagnosis, diagnosis, sys.stderr)
+        drop_held()
     if fail_on == "leak" and diagnosis.verdict.is_leak:
         sys.exit(FINDINGS)
     sys.exit(exit_code)
