@@ -104,7 +104,7 @@ class Observer:
         self._slots.append(LowWaterSlots())
         self._paces.append(Pace(self._began_s))
         self._last_ordinals.append(-1)
-        self._writer.append(UnitSeen(unit_id, name, where))
+        self.record(UnitSeen(unit_id, name, where))
         return unit_id
 
     def boundary(
@@ -150,11 +150,13 @@ class Observer:
 
     def record(self, record: Record) -> None:
         """Write a record that another part of the agent has made."""
-        self._writer.append(record)
+        # Not in a forked child: the recording is its parent's.
+        if self.is_on:
+            self._writer.append(record)
 
     def learn(self, environment: dict[str, str]) -> None:
         """Record facts about the environment that became known."""
-        self._writer.append(Learned(environment))
+        self.record(Learned(environment))
 
     def note(self, text: str) -> None:
         """Record a sentence, once."""

@@ -162,24 +162,23 @@ def test_a_program_that_hangs_in_native_code_can_be_quit_as_ever(programs):
     assert "LEAK" in stderr
 
 
-def test_forked_children_do_not_write_into_the_recording(programs):
-    programs.write(
-        "train.py",
-        """\
-        import os, time
+@pytest.mark.parametrize("ends", ["os._exit(0)", "sys.exit(0)", "raise ValueError"])
+def test_forked_children_do_not_write_into_the_recording(programs, ends):
+    text = """\
+        import os, sys, time
         for i in range(12):
             time.sleep(0.01)
             if i % 3 == 0 and os.fork() == 0:
                 for j in range(50):
                     len(bytearray(1000))
-                os._exit(0)
+                ENDS
         while True:
             try:
                 os.wait()
             except ChildProcessError:
                 break
-        """,
-    )
+        """
+    programs.write("train.py", text.replace("ENDS", ends))
     run = programs.watch("train.py")
 
     assert run.returncode == 0
@@ -188,6 +187,7 @@ def test_forked_children_do_not_write_into_the_recording(programs):
     assert ordinals == sorted(set(ordinals))
     assert ordinals[-1] == 12
     assert "train.py:5" not in {unit.where for unit in run.timeline.units}
+    assert run.timeline.footprint is not None
 
 
 def test_a_full_disk_costs_the_recording_and_not_the_program(programs):
