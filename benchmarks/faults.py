@@ -7,6 +7,7 @@ where the program's output, results, exit code and signals are those of a plain 
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,8 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=3, help="the first calls of each function")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     expected = plain()
     wanted = [*faults(options.calls)]
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -168,7 +171,9 @@ def main() -> None:
         happened[fault.part] += has_fired
         held[fault.part] += has_fired and is_held(fault, seen, expected)
         if has_fired and not is_held(fault, seen, expected):
-            print(f"NOT HELD  {fault}\n  {seen}")
+            print(
+                f"NOT HELD  {fault}\n  {seen.returncode} {seen.stdout[-200:]} {seen.stderr[-900:]}"
+            )
     print("| part | injected | held |\n|---|---:|---:|")
     for part in POINTS:
         print(f"| {part} | {happened[part]} | {held[part]} |")
