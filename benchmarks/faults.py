@@ -171,9 +171,7 @@ def main() -> None:
         happened[fault.part] += has_fired
         held[fault.part] += has_fired and is_held(fault, seen, expected)
         if has_fired and not is_held(fault, seen, expected):
-            print(
-                f"NOT HELD  {fault}\n  {seen.returncode} {seen.stdout[-200:]} {seen.stderr[-900:]}"
-            )
+            print(f"NOT HELD  {fault}", seen.returncode, seen.stdout[-200:], seen.stderr[-900:])
     print("| part | injected | held |\n|---|---:|---:|")
     for part in POINTS:
         print(f"| {part} | {happened[part]} | {held[part]} |")

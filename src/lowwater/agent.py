@@ -6,9 +6,12 @@ It imports no framework and no NumPy, for a script may set their environment bef
 import atexit
 import os
 import sys
+from collections import deque
 from collections.abc import Collection
 from contextlib import ExitStack
 from functools import partial
+from itertools import starmap
+from operator import call
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +52,9 @@ class Agent:
         self._folder = folder
         self._root = root
         self._undo = ExitStack()
+        # What a forked child does first: functions written in C, and what they are given. The
+        # recording is its parent's.
+        self.in_child: list[tuple[Any, ...]] = [(setattr, observer, "is_on", False)]
         self._passes: dict[tuple[str, str | None], Passes] = {}
         self._files: dict[str, UserFile] = {}
         # For an experiment: what ends a loop early, by its lines, and what else it changes.
@@ -88,10 +94,8 @@ class Agent:
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
         self._undo.enter_context(heart_beating(self.observer.heartbeat))
-        # Python discards what is raised in here, so it must not run any: a forked child is only
-        # told to be silent.
-        fall_silent = partial(setattr, self.observer, "is_on", False)  # noqa: FBT003
-        os.register_at_fork(after_in_child=fall_silent)
+        # Python discards what is raised in there: only C functions may run.
+        os.register_at_fork(after_in_child=partial(deque, starmap(call, self.in_child), 0))
 
     def uninstall(self) -> None:
         """Take everything back."""
@@ -184,7 +188,8 @@ def _prepare(agent: Agent, assignment: Assignment) -> None:
     observer = agent.observer
     observer.record(Began(describe(assignment.command)))
     program = Program(agent.shown_files, observer.in_use_now, observer.note, observer.record)
-    observer.escalation.native_tracer = NativeTracer(os.path.abspath(assignment.recording), program)
+    path = os.path.abspath(assignment.recording)
+    observer.escalation.native_tracer = NativeTracer(path, program, agent.in_child)
     observer.probes.append(agent.lifecycle_probe)
     load_what_is_needed_later()
     agent.install()

@@ -83,7 +83,7 @@ class TestALibrary:
         programs.write("train.py", PROGRAM)
         programs.watch("train.py")
 
-        assert not (programs.folder / "run.lw.memray").exists()
+        assert not (programs.folder / "run.lw.part.memray").exists()
         later = programs.lowwater("report", "run.lw")
         assert "`leak_some`" in later.stdout + later.stderr
 
@@ -150,11 +150,11 @@ class TestALibrary:
         # The trace is running from about the twelfth round on.
         killed = PROGRAM.replace("range(40)", "range(10_000)").replace(
             "    time.sleep(0.01)\n",
-            "    if os.path.exists('run.lw.memray'):\n        os.kill(os.getpid(), 9)\n",
+            "    if os.path.exists('run.lw.part.memray'):\n        os.kill(os.getpid(), 9)\n",
         )
         programs.write("train.py", killed.replace("import sys\n", "import os\nimport sys\n"))
         run = programs.watch("train.py")
 
         assert run.report["ending"]["signal"] == 9
         assert run.timeline.native_trace is None
-        assert not (programs.folder / "run.lw.memray").exists()
+        assert not (programs.folder / "run.lw.part.memray").exists()

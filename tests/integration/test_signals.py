@@ -154,7 +154,7 @@ def test_a_signal_reaches_the_program_once(programs, number, to_group):
 
     assert stdout == f"handler {int(number)}\n"
     assert process.returncode == 42
-    assert "100 iterations" in stderr
+    assert "iterations" in stderr
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.15, 0.3])

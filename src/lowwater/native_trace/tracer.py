@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lowwater.instrumentation._imports import is_installed
 from lowwater.interruption import let_through, quietly
@@ -28,6 +28,12 @@ LONGEST_S = 60.0
 MOST_FILE_BYTES = 64 << 20
 # A trace of fewer rounds tells nothing of what every round takes.
 FEWEST_TOLD = 2
+
+
+_NO_PROFILE_FUNCTIONS: Final = (
+    (sys.setprofile, None),
+    (setattr, threading, "_profile_hook", None),
+)
 
 
 def checksum(filename: str) -> int:
@@ -71,8 +77,15 @@ class _Running:
 class NativeTracer:
     """Decides after each census, and acts at boundaries; whatever fails becomes a note."""
 
-    def __init__(self, recording: str, program: Program) -> None:
-        """The trace is going to lie beside the recording."""
+    def __init__(
+        self, recording: str, program: Program, in_child: list[tuple[Any, ...]] | None = None
+    ) -> None:
+        """The trace is going to lie beside the recording.
+
+        `in_child` is what a forked child does first, in which memray itself stops, and leaves its
+        profile functions behind.
+        """
+        self._in_child = in_child if in_child is not None else []
         self._recording = recording
         self._path = recording + SUFFIX
         self._program = program
@@ -163,10 +176,13 @@ class NativeTracer:
         in_use_bytes = self._program.in_use_bytes()
         self.own_bytes = max(0, in_use_bytes - before_bytes)
         tracker.__enter__()
+        self._in_child += _NO_PROFILE_FUNCTIONS
         self._running = _Running(tracker, plan, place, place, in_use_bytes)
 
     def _stop(self, running: _Running) -> None:
         self._running = None
+        for action in _NO_PROFILE_FUNCTIONS:
+            self._in_child.remove(action)
         try:
             gc.collect()  # what waits for the collector is held by nobody
             _exit(running.tracker)
