@@ -1,22 +1,26 @@
 """Puts the parts together: watch a program, judge its recording. Decides nothing itself."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from subprocess import Popen
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.experiment import Conclusion, Experiments
 from lowwater.model import Diagnosis, Ending, Evidence, Finding, Timeline
 from lowwater.native_trace.sites import add_sites
+from lowwater.probes.headroom import headroom
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
 if TYPE_CHECKING:
     from lowwater.progress import Line
     from lowwater.signals import Witness
+
+# Several times what our own imports take.
+_PLENTY_BYTES: Final = 512 << 20
 
 
 def watch(
@@ -133,9 +137,14 @@ def _looking(recording: str, line: "Line | None") -> Callable[[], None]:
     return look
 
 
-@cache
 def _load_early() -> None:
-    """Use the time of the run to import what the report needs at its end."""
+    """Use the time of the run to import what the report needs at its end.
+
+    Where memory is tight, it is the program's: its end leaves enough.
+    """
+    room = None if "lowwater.verdict.lines" in sys.modules else headroom()
+    if room is not None and room < _PLENTY_BYTES:
+        return
     import lowwater.causes
     import lowwater.report._screen
     import lowwater.report.text

@@ -88,7 +88,7 @@ def is_foreign(path: str) -> bool:
 def _locked(stack: ExitStack, part: str, wanted: str) -> str:
     """Make the file, and keep others from recording to it at the same time."""
     if is_foreign(part):
-        msg = "the recording is written to this file first, and it is not Lowwater's"
+        msg = "--record writes to this file first, and it is not a Lowwater recording"
         raise UsageError(msg, received=part, advice="remove it, or choose another --record")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     stack.callback(os.close, descriptor)
