@@ -5,12 +5,15 @@ little room the look at it would be what kills it. As bits they take a hundredth
 that the objects are in, whatever their number.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-# No object is smaller than 16 bytes, so no two begin in the same 16.
-_PAGE_BITS = 16
-_PAGE_BYTES = 1 << (_PAGE_BITS - 4 - 3)
+# The address of an object in units of 16 bytes: none is smaller, so no two begin in the same 16.
+# `id` tells it as well, but each call is an audit event, and a program may listen to these.
+place_of: Callable[[object], int] = object.__hash__
+# Bits of a place within its page.
+_PAGE_BITS = 12
+_PAGE_BYTES = 1 << (_PAGE_BITS - 3)
 _BIT = tuple(1 << number for number in range(8))
 # A page, its name in the dictionary, and the dictionary's entry while it doubles.
 _HELD_PER_PAGE = _PAGE_BYTES + 300
@@ -39,37 +42,37 @@ class Addresses:
 
     def discard(self, thing: Any) -> None:  # noqa: ANN401
         """Take one object out."""
-        address = id(thing)
-        page, bit = self._pages.get(address >> _PAGE_BITS), _BIT[address >> 4 & 7]
-        place = address >> 7 & (_PAGE_BYTES - 1)
-        if page is not None and page[place] & bit:
-            page[place] ^= bit
+        place = place_of(thing)
+        page, bit = self._pages.get(place >> _PAGE_BITS), _BIT[place & 7]
+        byte = place >> 3 & (_PAGE_BYTES - 1)
+        if page is not None and page[byte] & bit:
+            page[byte] ^= bit
             self._count -= 1
 
     def new_by_kind(self, things: Iterable[Any], skipped: Collection[int]) -> dict[int, list[Any]]:
-        """Add many; answers those that are new, by the address of their type.
+        """Add many; answers those that are new, by the place of their type.
 
         Types in `skipped` are passed over. All in one loop, for it runs once for each reference of
         the program.
         """
-        pages, groups = self._pages, dict[int, list[Any]]()
+        pages, groups, of = self._pages, dict[int, list[Any]](), place_of
         page, page_number, kind_before = bytearray(), -1, -1
         for thing in things:
-            kind = id(type(thing))
+            kind = of(type(thing))
             if kind in skipped:
                 continue
-            address = id(thing)
+            place = of(thing)
             # Neighbours in a list are neighbours in memory, mostly.
-            if address >> _PAGE_BITS != page_number:
-                page_number = address >> _PAGE_BITS
+            if place >> _PAGE_BITS != page_number:
+                page_number = place >> _PAGE_BITS
                 known = pages.get(page_number)
                 if known is None:
                     known = pages[page_number] = bytearray(_PAGE_BYTES)
                 page = known
-            place, bit = address >> 7 & (_PAGE_BYTES - 1), _BIT[address >> 4 & 7]
-            if page[place] & bit:
+            byte, bit = place >> 3 & (_PAGE_BYTES - 1), _BIT[place & 7]
+            if page[byte] & bit:
                 continue
-            page[place] |= bit
+            page[byte] |= bit
             if kind != kind_before:
                 append, kind_before = groups.setdefault(kind, []).append, kind
             append(thing)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from lowwater.census.addresses import place_of
 from lowwater.census.kinds import derives
 from lowwater.census.references import NUMBERS, OPEN
 
@@ -20,7 +21,7 @@ _SAMPLE_OBJECTS = 64
 _SAMPLE_ITEMS = 512
 # Keys and values in one list, while the keys are listed again.
 _BYTES_AT_ONCE = 24
-_NUMBERS = frozenset(map(id, NUMBERS))
+_NUMBERS = frozenset(map(place_of, NUMBERS))
 
 
 class Expected(NamedTuple):
@@ -81,7 +82,7 @@ def _things_per_item(kind: type, objects: Sequence[Any]) -> float:
     for container in objects[::every]:
         items += min(len(container), _SAMPLE_ITEMS)
         things += sum(
-            id(type(part)) not in _NUMBERS
+            place_of(type(part)) not in _NUMBERS
             for sample in _samples(kind, container)
             for part in sample
         )

@@ -27,6 +27,7 @@ from types import (
 )
 from typing import Any
 
+from lowwater.census.addresses import place_of
 from lowwater.census.kinds import (
     attribute,
     bases_of,
@@ -96,10 +97,10 @@ class References:
         self._plans.clear()
 
     def _plan(self, kind: type) -> _Plan:
-        plan = self._plans.get(id(kind))
+        plan = self._plans.get(place_of(kind))
         if plan is None:
             plan = _Plan(kind, self._asked(kind), _attributes_of(kind))
-            self._plans[id(kind)] = plan
+            self._plans[place_of(kind)] = plan
         return plan
 
     def _asked(self, kind: type) -> Callable[[list[Any]], Iterator[list[Any]]]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lowwater.census.addresses import Addresses
+from lowwater.census.addresses import Addresses, place_of
 from lowwater.census.budget import Budget, Cut
 from lowwater.census.edges import named_parts
 from lowwater.census.estimate import AT_ONCE, FEW_AT_ONCE, batches, expected, is_sliced
@@ -39,7 +39,7 @@ _WAITING_BYTES = 9
 _NUMBER_BYTES = 32
 _SAMPLE = 4_096
 # By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
-_NUMBERS = frozenset(map(id, NUMBERS))
+_NUMBERS = frozenset(map(place_of, NUMBERS))
 # Their items have no names, and there is nothing else to them.
 _WITHOUT_NAMES = frozenset({list, tuple, set, frozenset, deque})
 
@@ -52,9 +52,9 @@ class _Answers(dict[int, tuple[type, bool]]):
         self._question = question
 
     def of(self, kind: type) -> bool:
-        known = self.get(id(kind))
+        known = self.get(place_of(kind))
         if known is None:
-            known = self[id(kind)] = kind, self._question(kind)
+            known = self[place_of(kind)] = kind, self._question(kind)
         return known[1]
 
 
@@ -113,7 +113,7 @@ class Walk:
     def enter(self, node: Node, label: str, thing: Any) -> None:  # noqa: ANN401
         """Start at an object that a root names."""
         kind = type(thing)
-        if id(kind) in _NUMBERS or self._ours.of(kind) or self._is_closed(node):
+        if place_of(kind) in _NUMBERS or self._ours.of(kind) or self._is_closed(node):
             return
         if self.seen.add(thing):
             self._found(node.child(kind_of(thing), label), [thing])
