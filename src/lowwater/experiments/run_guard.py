@@ -70,22 +70,24 @@ class RunGuard:
 
 def _forked(line: int) -> int:
     parent = os.getpid()
+    # Before the fork: on a busy machine the watcher begins after the first run has.
+    of_others = _sessions_below(parent)
     process = os.fork()
     if process:
         return process
     try:
-        _watch(parent, line)
+        _watch(parent, line, of_others)
     finally:
         os._exit(0)
 
 
-def _watch(parent: int, line: int) -> None:
+def _watch(parent: int, line: int, of_others: set[int]) -> None:
     """Wait for the end of the diagnosis, in a session of its own; then end what it has left."""
     os.setsid()
     for one in _IGNORED:
         signal.signal(one, signal.SIG_IGN)
     _let_go_of_all_but(line)
-    sessions, of_others = set[int](), _sessions_below(parent)
+    sessions = set[int]()
     while True:
         is_told, _, _ = select.select([line], [], [], _LOOK_EVERY_S)
         told = os.read(line, _RUN.size) if is_told else None
