@@ -6,6 +6,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lowwater.policy import POLICY
+
 if TYPE_CHECKING:
     from lowwater.experiment import Conclusion, Experiments
 
@@ -286,7 +288,7 @@ class Timeline:
 
 
 class Kind(StrEnum):
-    """The eight things that memory can be found doing."""
+    """The nine things that memory can be found doing."""
 
     LEAK = "leak"
     CACHE = "cache"
@@ -294,6 +296,7 @@ class Kind(StrEnum):
     FRAGMENTED = "fragmented"
     WARM_UP = "warm-up"
     SAWTOOTH = "sawtooth"
+    TRICKLE = "trickle"
     FLAT = "flat"
     INCONCLUSIVE = "inconclusive"
 
@@ -315,6 +318,12 @@ class Verdict:
     def is_leak(self) -> bool | None:
         """True, False, or None where the run does not tell."""
         return None if self.kind is Kind.INCONCLUSIVE else self.kind is Kind.LEAK
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is a leak that takes many rounds to hurt."""
+        growth = self.growth_bytes_per_unit or 0
+        return self.kind is Kind.LEAK and growth < POLICY.slow_rate_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,15 @@ def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
     yield _guard(diagnosis)
 
 
+def _trickle(diagnosis: Diagnosis) -> Iterator[Step]:
+    unit = unit_of(diagnosis.verdict).name
+    yield Step(
+        f"Nothing to mend, unless the program makes very many {plural(unit)}. "
+        "A longer run tells whether it is a slow leak:",
+        f"lowwater run {_script(diagnosis)}",
+    )
+
+
 def _all_is_well(diagnosis: Diagnosis) -> Iterator[Step]:
     yield _guard(diagnosis, "No leak to mend. ")
 
@@ -194,6 +203,7 @@ _STEPS_OF: Final[dict[Kind, Callable[[Diagnosis], Iterator[Step]]]] = {
     Kind.FRAGMENTED: _fragmented,
     Kind.WARM_UP: _all_is_well,
     Kind.SAWTOOTH: _sawtooth,
+    Kind.TRICKLE: _trickle,
     Kind.FLAT: _all_is_well,
     Kind.INCONCLUSIVE: _inconclusive,
 }

@@ -37,6 +37,7 @@ _MEANINGS: Final = {
     Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
     Kind.WARM_UP: "one jump early on, level since",
     Kind.SAWTOOTH: "it rises, and falls back to where it was",
+    Kind.TRICKLE: "it grows, by too little to tell what it is",
     Kind.FLAT: "memory in use stays level",
 }
 _MOST_OTHER_UNITS: Final = 4
@@ -78,7 +79,8 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
 
 
 def _headline(verdict: Verdict, width: int) -> RenderableType:
-    label = Text(f"{_LABELS[verdict.is_leak]}  ", _STYLES.get(verdict.kind, _OTHER_STYLE))
+    said = "SLOW LEAK" if verdict.is_slow else _LABELS[verdict.is_leak]
+    label = Text(f"{said}  ", _STYLES.get(verdict.kind, _OTHER_STYLE))
     claim, context = Text(one_line(_claim(verdict)), "bold"), Text(one_line(_context(verdict)))
     fits = label.cell_len + claim.cell_len + 1 + context.cell_len <= width
     line = Table.grid()

@@ -45,6 +45,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
         "kind": verdict.kind.value,
         "is_leak": verdict.is_leak,
+        "is_slow": verdict.is_slow,
         "unit": verdict.unit.name if verdict.unit else None,
         "where": verdict.unit.where if verdict.unit else None,
         "place": verdict.place,

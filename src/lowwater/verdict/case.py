@@ -7,7 +7,8 @@ import numpy as np
 
 from lowwater import gauges
 from lowwater.model import Collection, Sample, Timeline, Unit
-from lowwater.verdict.series import Floats, Series
+from lowwater.policy import POLICY
+from lowwater.verdict.series import Floats, Series, lowest_of_stretches
 
 # Samples of this unit are taken by the clock, at no particular point of the program.
 CLOCK_UNIT = "time"
@@ -21,8 +22,6 @@ _FULL_CASES = 24
 # or after it are those of the boundary.
 _AT_A_BOUNDARY = 0.1
 _SAME_BYTES = 128 * 1024
-# So many marks, so many of them warm-up.
-_WARMUPS = ((8, 2), (5, 1))
 # A stretch of clock samples must be this long to hope that its lowest one met a low point.
 _CLOCK_STRETCHES = 16
 # Rounds are not all equally long: what may be one round after the last.
@@ -99,9 +98,18 @@ def open_case(timeline: Timeline, unit: Unit, place: str, most: int = MOST_MARKS
     is_resident = place == gauges.HOST and not in_use
     marks = _series(_resident(samples) if is_resident else in_use)
     if unit.name == CLOCK_UNIT:
-        marks = _lowest_of_stretches(marks, _CLOCK_STRETCHES)
-    marks = _lowest_of_stretches(marks, most)
-    case = Case(unit, place, samples, marks, _warmup(len(marks)), _NOT_COLLECTED, is_resident, most)
+        marks = lowest_of_stretches(marks, _CLOCK_STRETCHES)
+    marks = lowest_of_stretches(marks, most)
+    case = Case(
+        unit,
+        place,
+        samples,
+        marks,
+        min(POLICY.warmup_marks, len(marks)),
+        _NOT_COLLECTED,
+        is_resident,
+        most,
+    )
     return replace(case, collected=_later(_collected(timeline, unit, case), case))
 
 
@@ -131,20 +139,6 @@ def _series(points: list[tuple[int, int]]) -> Series:
         np.array([ordinal for ordinal, _ in ordered], dtype=np.float64),
         np.array([value for _, value in ordered], dtype=np.float64),
     )
-
-
-def _warmup(count: int) -> int:
-    """The first rounds build graphs and fill caches: two of them, one in a short run."""
-    return next((warmup for least, warmup in _WARMUPS if count >= least), 0)
-
-
-def _lowest_of_stretches(series: Series, most: int) -> Series:
-    """At most `most` marks, each the lowest of a stretch of samples."""
-    if len(series) <= most:
-        return series
-    stretches = np.array_split(np.arange(len(series)), most)
-    lowest = np.array([part[np.argmin(series.y[part])] for part in stretches])
-    return Series(series.x[lowest], series.y[lowest])
 
 
 def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:

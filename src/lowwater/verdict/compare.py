@@ -13,7 +13,9 @@ _SLACK = 0.05
 _MOST = 0.5
 # A smaller part of the growth is not worth a sentence.
 _LEAST_SHARE = 0.1
-_NO_LEAK = frozenset({Kind.CACHE, Kind.RESERVED, Kind.WARM_UP, Kind.SAWTOOTH, Kind.FLAT})
+_NO_LEAK = frozenset(
+    {Kind.CACHE, Kind.RESERVED, Kind.WARM_UP, Kind.SAWTOOTH, Kind.TRICKLE, Kind.FLAT}
+)
 _TOO_FEW = Difference(Effect.UNCLEAR, because="too few rounds to tell")
 _TOO_NOISY = Difference(Effect.UNCLEAR, because="too noisy to tell")
 

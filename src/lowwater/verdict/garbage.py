@@ -5,26 +5,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from lowwater.policy import POLICY
 from lowwater.verdict.case import Case
-from lowwater.verdict.growth import MATERIAL_IN_FEW_ROUNDS, is_worth_a_word, regular
+from lowwater.verdict.growth import is_large, is_regular, matters
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
-
-# A collection that gives back less than this share of the rise does not explain the rise.
-_FREED_NOTHING = 0.10
-# One collection alone acquits when it gives back most, and accuses when it gives back little.
-_FREED_LITTLE = 0.15
-_FREED_MOST = 0.70
-# Live growth below this share of all growth could be what the garbage leaves behind by chance,
-# unless four collections or more put it on a straight line.
-_LIVE_SHARE = 0.2
-_MARKS_FOR_A_LINE = 4
-# Two collections close together tell of a moment, not of the run.
-_MARKS_FOR_A_TREND = 3
-_WIDE = 1 / 3
-_STRAIGHT = 0.1
-_CERTAIN = 0.5
-_BY_CHANCE = 0.05
 
 
 class Says(StrEnum):
@@ -54,7 +39,7 @@ def ask_collections(case: Case) -> Testimony:
         return Testimony(Says.NOTHING)
     freed = float(np.median(found.freed))
     rise = float(found.before.max() - steady.y[0])
-    if float(found.freed.max()) <= _FREED_NOTHING * rise:
+    if float(found.freed.max()) <= POLICY.freed_little * rise:
         return Testimony(Says.LIVE)
     total = round(float(found.freed.sum()))
     if len(found.x) == 1:
@@ -70,18 +55,23 @@ def ask_collections(case: Case) -> Testimony:
 def without_garbage(case: Case) -> Series:
     """The marks less the garbage that was waiting then.
 
-    Between two collections it is taken to have come evenly. A collection that frees little
+    Between two collections it is taken to have come evenly. What the first one found is older in
+    part: tracing and imports leave garbage before the first round. A collection that frees little
     still bends the line of the marks, which matters where there are only a few.
     """
     marks, found = case.marks, case.collected
     if not len(found.x):
         return marks
-    next_one = np.minimum(np.searchsorted(found.x, marks.x), len(found.x) - 1)
-    before = np.concatenate(([0.0], found.x[:-1]))
     # Threads go on while the collector runs: what they added then is no negative garbage.
-    rates = np.maximum(found.freed, 0.0) / np.maximum(found.x - before, 1.0)
-    since = np.where(marks.x > found.x[-1], found.x[-1], before[next_one])
-    return Series(marks.x, marks.y - rates[next_one] * (marks.x - since), marks.breaks)
+    freed = np.maximum(found.freed, 0.0)
+    later = freed[1:] / np.maximum(np.diff(found.x), 1.0)
+    usual = float(np.median(later)) if len(later) else 0.0
+    rates = np.concatenate(([min(usual, freed[0] / max(found.x[0], 1.0))], later))
+    next_one = np.minimum(np.searchsorted(found.x, marks.x), len(found.x) - 1)
+    waiting = freed[next_one] - rates[next_one] * (found.x[next_one] - marks.x)
+    since_last = usual * (marks.x - found.x[-1])
+    waiting = np.where(marks.x > found.x[-1], since_last, waiting)
+    return Series(marks.x, marks.y - np.maximum(waiting, 0.0), marks.breaks)
 
 
 def _one_alone(case: Case, freed: float, rise: float) -> Says:
@@ -90,52 +80,54 @@ def _one_alone(case: Case, freed: float, rise: float) -> Says:
         return Says.NOTHING
     # The garbage may be older than the rise that we look at: compare rates as well as amounts.
     shares = freed / rise, (freed / rounds) / (rise / before)
-    if min(shares) >= _FREED_MOST:
+    if min(shares) >= POLICY.freed_most:
         return Says.GARBAGE
-    return Says.LIVE if max(shares) <= _FREED_LITTLE else Says.UNSURE
+    return Says.LIVE if max(shares) <= POLICY.freed_little else Says.UNSURE
 
 
 def _several(case: Case, live: Trend) -> Says:
     marks, found = case.collected.marks, case.collected
-    if len(marks) < _MARKS_FOR_A_TREND and marks.span < _WIDE * case.steady.span:
+    if len(marks) < POLICY.marks_of_a_piece and marks.span < POLICY.late_share * case.steady.span:
         return _one_alone(case, float(found.freed[0]), float(found.before[0] - case.steady.y[0]))
-    if not is_worth_a_word(live.slope, case.steady.span):
+    if not matters(live, case.steady.span):
         return Says.GARBAGE
-    is_large = live.slope >= _LIVE_SHARE * _rate_without_experiments(case)
+    is_much = live.slope >= POLICY.live_share * _rate_without_experiments(case)
     if not _climbs(marks):
-        return Says.UNSURE if is_large else Says.GARBAGE
-    is_proven = _is_proven(marks, live, is_large=is_large)
+        return Says.UNSURE if is_much else Says.GARBAGE
+    is_proven = _is_proven(marks, live, is_much=is_much)
     return Says.BOTH if is_proven and _goes_on(case, live) else Says.UNSURE
 
 
-def _is_proven(marks: Series, live: Trend, *, is_large: bool) -> bool:
+def _is_proven(marks: Series, live: Trend, *, is_much: bool) -> bool:
     """Three marks that climb do so by chance one time in six: then they must climb evenly."""
-    if len(marks) >= _MARKS_FOR_A_LINE:
-        return is_large or regular(marks)
-    is_steep = live.slope >= MATERIAL_IN_FEW_ROUNDS and regular(marks)
-    is_straight = len(marks) >= _MARKS_FOR_A_TREND and _is_straight(marks)
-    return is_large and (is_steep or is_straight)
+    if len(marks) >= POLICY.settled_marks:
+        return is_much or is_regular(marks)
+    is_steep = is_large(live) and is_regular(marks)
+    is_straight = len(marks) >= POLICY.marks_of_a_piece and _is_straight(marks)
+    return is_much and (is_steep or is_straight)
 
 
 def _is_line(measured: Series, case: Case) -> bool:
-    if len(measured) < _MARKS_FOR_A_LINE or not _climbs(measured) or not regular(measured):
+    if len(measured) < POLICY.settled_marks or not _climbs(measured) or not is_regular(measured):
         return False
     live = trend(measured)
-    is_certain = live.low >= _CERTAIN * live.slope
-    return is_certain and is_worth_a_word(live.slope, case.steady.span) and _goes_on(case, live)
+    is_certain = live.low >= POLICY.clear_share * live.slope
+    return is_certain and matters(live, case.steady.span) and _goes_on(case, live)
 
 
 def _is_straight(marks: Series) -> bool:
     """Whether no mark is far from the line between the first and the last."""
     rise = float(marks.y[-1] - marks.y[0])
     line = marks.y[0] + rise * (marks.x - marks.x[0]) / max(marks.span, 1.0)
-    return bool((np.abs(marks.y - line) <= _STRAIGHT * rise).all())
+    return bool((np.abs(marks.y - line) <= POLICY.noise_share * rise).all())
 
 
 def _climbs(marks: Series) -> bool:
     """Every mark above the one before, or more rises than chance would give."""
     found = trend(marks)
-    return bool((np.diff(marks.y) > 0).all()) or (found.p_rising <= _BY_CHANCE and found.low > 0)
+    return bool((np.diff(marks.y) > 0).all()) or (
+        found.p_rising <= POLICY.likely_in_few and found.low > 0
+    )
 
 
 def _rate_without_experiments(case: Case) -> float:
@@ -149,7 +141,7 @@ def _goes_on(case: Case, live: Trend) -> bool:
     """Whether live bytes can have risen since the last collection: they are below the marks."""
     last = float(case.collected.x[-1])
     since = case.steady.since(last)
-    if len(since) < _MARKS_FOR_A_TREND or since.span < _WIDE * case.steady.span:
+    if len(since) < POLICY.marks_of_a_piece or since.span < POLICY.late_share * case.steady.span:
         return True
     expected = case.collected.after[-1] + live.slope * since.span / 2
-    return bool(np.median(since.y[-_MARKS_FOR_A_TREND:]) >= expected)
+    return bool(np.median(since.y[-POLICY.marks_of_a_piece :]) >= expected)

@@ -5,68 +5,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from lowwater import gauges
 from lowwater.model import Kind, Verdict
-from lowwater.verdict import told, words
+from lowwater.policy import POLICY
+from lowwater.verdict import reasons, words
+from lowwater.verdict.account import Account, account_of
 from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
 from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
-from lowwater.verdict.growth import (
-    ENOUGH_ROUNDS,
-    FEWEST_ROUNDS,
-    MATERIAL_IN_FEW_ROUNDS,
-    is_enough,
-    is_material,
-    is_worth_a_word,
-)
-from lowwater.verdict.jumps import Jumps, despiked, find_jumps, sawtooth_lows, without_jumps
+from lowwater.verdict.growth import is_large, is_regular, is_slow, matters
 from lowwater.verdict.kept import is_noticeable
-from lowwater.verdict.series import Floats, Series
-from lowwater.verdict.shape import Form, Shape, read_shape, rises
-from lowwater.verdict.trend import Trend, mann_kendall, trend
+from lowwater.verdict.segments import may_have_stopped
+from lowwater.verdict.trend import Trend, trend
 
-_FEWEST_MARKS = 5
-# A ramp that began late must last this long before it is more than a last phase of the program.
-_LATE_ROUNDS = 6
-_LATE_SHARE = 1 / 3
-# So many rounds after a jump show that it was a single one.
-_ROUNDS_AFTER_A_JUMP = 3
-_MARKS_AFTER_A_RAMP = 4
-_RECURRING_JUMPS = 3
-_PERIODIC_JUMPS = 4
-_ALIKE = 2.0
-# Jumps that make up this share of the rise are a pool that grows: its resident part tells how.
-_POOL_SHARE = 0.25
-# A rise that is likely calls for more rounds, or for a second witness.
-_LIKELY = 0.05
-# Bytes in use scatter this much more than resident bytes where a pool takes memory ahead.
-_SCATTERS = 3.0
-_FALLS_OF_A_SAWTOOTH = 2
-_FALLS_ON_A_SLOPE = 3
-# Lows that vary by less than this share of the range are one level.
-_SAME_LEVEL = 0.35
-_LOWS_FOR_A_LINE = 4
-# A run that is flat anyway: so much garbage in all is worth telling (200 `predict` calls).
-_FREED_WORTH_A_WORD = 3 << 20
-_MORE_ROUNDS = 4
-_MARKS_FOR_A_RATE = 2
-_NO_JUMPS = Jumps((), ())
+_DOUBT = tuple[str, int]
 
 
 def judge_case(case: Case) -> Verdict:
     """The verdict on one unit at one place."""
     is_by_clock = case.unit.name == CLOCK_UNIT
-    fewest = FEWEST_CLOCK_SAMPLES if is_by_clock else _FEWEST_MARKS
-    if len(case.samples) < fewest or len(case.marks) < _FEWEST_MARKS:
-        return told.too_few(case)
+    fewest = FEWEST_CLOCK_SAMPLES if is_by_clock else POLICY.fewest_marks
+    if len(case.samples) < fewest or len(case.marks) < POLICY.fewest_marks:
+        return reasons.too_few(case)
     heard = ask_collections(case)
     if heard.says is Says.LIVE:
         case = replace(case, marks=without_garbage(case))
     seen = _weigh(case, heard)
     growth = trend(case.steady)
     if seen.kind is Kind.LEAK and case.is_resident:
-        return told.foreign_allocator(case, growth)
+        return reasons.foreign_allocator(case, growth)
     if seen.kind is Kind.LEAK and is_by_clock and np.ptp(case.steady.y) > case.steady.y[0]:
-        return told.only_by_clock(case, growth)
+        return reasons.only_by_clock(case, growth)
     return seen
 
 
@@ -76,199 +43,209 @@ def _weigh(case: Case, heard: Testimony) -> Verdict:
         return _live_leak(case, heard.live, heard.freed_bytes)
     seen = _judge_marks(case, heard)
     if heard.says is Says.GARBAGE and _is_garbage(seen, heard):
-        return told.waits_for_collector(case, heard.live, heard.freed_bytes)
+        return reasons.waits_for_collector(case, heard.live, heard.freed_bytes)
     if heard.says is Says.UNSURE and seen.kind in (Kind.LEAK, Kind.SAWTOOTH, Kind.INCONCLUSIVE):
         growth = heard.live or trend(case.steady)
-        more = max(_MORE_ROUNDS, case.rounds // 4)
-        return told.needs_more(case, growth, more, "part of the rise was garbage")
+        more = max(POLICY.settled_marks, case.rounds // 4)
+        return reasons.needs_more(case, growth, more, "part of the rise was garbage")
     return seen
 
 
 def _live_leak(case: Case, live: Trend, freed_bytes: int) -> Verdict:
-    is_short = case.rounds < ENOUGH_ROUNDS
-    if is_short and (case.rounds < FEWEST_ROUNDS or live.slope < MATERIAL_IN_FEW_ROUNDS):
-        return told.needs_more(case, live, ENOUGH_ROUNDS - case.rounds)
-    return told.leak_under_garbage(case, live, freed_bytes)
+    is_short = case.rounds < POLICY.enough_rounds
+    if is_short and (case.rounds < POLICY.fewest_rounds or not is_large(live)):
+        return reasons.needs_more(case, live, POLICY.enough_rounds - case.rounds)
+    return reasons.leak_under_garbage(case, live, freed_bytes)
 
 
 def _is_garbage(seen: Verdict, heard: Testimony) -> bool:
-    if seen.kind in (Kind.LEAK, Kind.INCONCLUSIVE, Kind.CACHE, Kind.SAWTOOTH):
+    if seen.kind in (Kind.LEAK, Kind.INCONCLUSIVE, Kind.CACHE, Kind.SAWTOOTH, Kind.TRICKLE):
         return True
-    return seen.kind in (Kind.FLAT, Kind.WARM_UP) and heard.total_freed_bytes >= _FREED_WORTH_A_WORD
+    # A run that is flat anyway: much garbage is worth telling (200 `predict` calls).
+    is_much = heard.total_freed_bytes >= 3 * POLICY.resolution_bytes
+    return seen.kind in (Kind.FLAT, Kind.WARM_UP) and is_much
 
 
 def _judge_marks(case: Case, heard: Testimony) -> Verdict:
-    """What the marks say by their shape."""
-    lows = _teeth(case.steady)
-    if len(lows):
-        return _sawtooth(case, lows, heard)
-    steady = despiked(case.steady)
-    jumps = find_jumps(steady)
-    form = read_shape(without_jumps(steady, jumps))
-    if form.shape in (Shape.LINE, Shape.LATE) and rises(form.present):
-        return _rising(case, form, jumps)
-    if form.shape in (Shape.LATE, Shape.SLOWING, Shape.FELL):
-        return _unfinished(case, form)
-    return _settled(case, form, jumps)
+    """What the marks say by their account."""
+    account = account_of(case.steady)
+    if account.fell:
+        return _sawtooth(case, account, heard)
+    if account.is_rising and matters(account.growth, account.present.span):
+        return _settled(case, account) if _dies_away(account) else _rising(case, account, heard)
+    return _settled(case, account)
 
 
-def _teeth(steady: Series) -> Series:
-    """The low points of a sawtooth, be it level or on a slope."""
-    teeth = sawtooth_lows(steady)
-    if len(teeth) >= _FALLS_OF_A_SAWTOOTH:
-        return teeth
-    level = Series(steady.x, steady.y - trend(steady).slope * steady.x)
-    lows = np.isin(steady.x, sawtooth_lows(level).x)
-    # Noise around a line may look like it, but not again and again, nor fall each time.
-    fell = lows[1:] & (np.diff(steady.y) < 0)
-    is_sawtooth = fell.sum() == lows.sum() >= _FALLS_ON_A_SLOPE
-    return Series(steady.x[lows], steady.y[lows]) if is_sawtooth else steady.skip(len(steady))
-
-
-def _sawtooth(case: Case, lows: Series, heard: Testimony) -> Verdict:
-    growth = trend(lows)
-    is_level = np.ptp(lows.y) <= _SAME_LEVEL * np.ptp(case.steady.y)
-    if is_level or not is_material(growth, lows.span):
-        return told.sawtooth(case, lows)
+def _sawtooth(case: Case, account: Account, heard: Testimony) -> Verdict:
+    """Memory came back, and rose again."""
+    if account.lows_are_level:
+        return reasons.sawtooth(case, account.lows)
     # The collector's small runs leave old garbage: rising lows alone do not prove live bytes.
-    is_live = heard.says is Says.LIVE and len(lows) >= _LOWS_FOR_A_LINE
-    if is_live and (np.diff(lows.y) > 0).all():
-        return told.leak_under_sawtooth(case, growth)
-    why = "it falls back now and then, but not to one level"
-    return told.needs_more(case, growth, case.rounds, why)
+    growth = trend(account.lows)
+    if account.lows_rise and heard.says is Says.LIVE and matters(growth, account.lows.span):
+        return reasons.leak_under_sawtooth(case, growth)
+    several = "it falls back now and then, but not to one level"
+    why = several if len(account.lows) > 1 else "it fell back once"
+    return reasons.needs_more(case, account.growth, case.rounds, why)
 
 
-def _rising(case: Case, form: Form, jumps: Jumps) -> Verdict:
-    present = form.present
-    growth = trend(present)
-    if not is_material(growth, present.span):
-        return _settled(case, form, jumps)
-    if form.shape is Shape.LATE and _late_rounds_missing(case, form) > 0:
-        return _unfinished(case, form)
-    if not is_enough(present, growth, case.rounds):
-        return told.needs_more(case, growth, _rounds_missing(case, growth))
-    if form.shape is Shape.LATE:
-        return told.leak(case, growth, present.x[0])
-    return told.leak(case, _better_estimate(case, growth, jumps))
+def _rising(case: Case, account: Account, heard: Testimony) -> Verdict:
+    doubt = _doubt(case, account, heard)
+    if doubt is not None:
+        why, more = doubt
+        return reasons.needs_more(case, account.growth, more, why)
+    is_late = account.rate_before is not None and account.begins > case.steady.x[0]
+    return reasons.leak(case, account.growth, account.begins if is_late else None)
 
 
-def _late_rounds_missing(case: Case, form: Form) -> int:
-    enough = max(_LATE_ROUNDS, math.ceil(_LATE_SHARE * case.steady.span))
-    return enough - round(form.present.span)
+def _doubt(case: Case, account: Account, heard: Testimony) -> _DOUBT | None:
+    """Why a rise is not a leak for certain, and how many more rounds would tell; None if it is."""
+    growth, rounds = account.growth, case.rounds
+    if _has_paused(account):
+        return "its growth paused", POLICY.marks_of_a_piece
+    if _slows_down(account):
+        return "its growth slows down", max(
+            POLICY.fewest_rounds, math.ceil(POLICY.late_share * rounds)
+        )
+    if (missing := _late_rounds_missing(case, account)) > 0:
+        return f"it began to rise only at {words.one(case.unit)} {account.begins:.0f}", missing
+    if not _has_enough_rounds(case, account):
+        return "", _rounds_missing(case, growth)
+    if heard.says is Says.NOTHING and (is_slow(growth) or rounds < POLICY.enough_rounds):
+        return "no collection has shown yet that it is not garbage", _rounds_missing(case, growth)
+    return None
 
 
-def _better_estimate(case: Case, growth: Trend, jumps: Jumps) -> Trend:
-    """What the collections left behind, in a short run; resident bytes, where a pool hides it."""
-    if case.rounds < ENOUGH_ROUNDS and len(case.collected.x) >= _MARKS_FOR_A_RATE:
-        rate = trend(case.collected.marks).slope
-        # Old garbage that the first collection took bends the few marks; it is not in these.
-        return replace(growth, slope=rate, low=min(growth.low, rate), high=max(growth.high, rate))
-    resident = _resident_growth(case)
-    if resident is None:
-        return growth
-    by_jumps = jumps.total > _POOL_SHARE * float(np.ptp(case.steady.y))
-    scatters = growth.high - growth.low > _SCATTERS * (resident.high - resident.low)
-    return resident if by_jumps or scatters else growth
+def _has_paused(account: Account) -> bool:
+    """Whether the last marks have hardly risen, though each round before added the same."""
+    marks, rate = account.marks, account.growth.slope
+    since = len(marks) - 1 - max(len(account.tail), 1)
+    rounds, risen = marks.x[-1] - marks.x[since], marks.y[-1] - marks.y[since]
+    has_hardly_risen = bool(risen / rounds < rate / POLICY.alike**2)
+    is_even = account.noise <= 1.1 * POLICY.noise_share * rate
+    return has_hardly_risen and (len(account.tail) > 0 or is_even)
 
 
-def _resident_growth(case: Case) -> Trend | None:
-    """The trend of resident bytes that malloc does not hold free, if they rise evenly.
+def _slows_down(account: Account) -> bool:
+    """Whether the rise loses speed, or has lost it and goes on for a short time only."""
+    early, late, error = _early_and_late(account)
+    if _has_slowed(account):
+        # What has slowed down once must be long since, and straight: a curve that dies away looks
+        # at every scale like ramps that get flatter.
+        past = account.begins - float(account.marks.x[0])
+        is_unsure = account.growth.p_rising > POLICY.by_chance or late + 2 * error < early
+        return is_unsure or account.present.span < POLICY.alike * past
+    if len(account.present) < 2 * POLICY.enough_rounds:
+        return may_have_stopped(account.present)
+    return late + 2 * error < early / POLICY.alike
 
-    A pool takes its memory in ever larger regions, long before it is used: bytes in use then
-    rise by rare jumps. What the program touched of them is resident, and rises evenly.
+
+def _has_slowed(account: Account) -> bool:
+    return account.rate_before is not None and account.rate_before > account.growth.slope
+
+
+def _dies_away(account: Account) -> bool:
+    """Whether next to nothing is added any more, beside what was before."""
+    added = account.growth.slope * account.present.span
+    is_little = added < POLICY.noticeable_share * account.gained
+    return is_slow(account.growth) and is_little and _slows_down(account)
+
+
+def _early_and_late(account: Account) -> tuple[float, float, float]:
+    """The rates before and in the last third, and the error of the latter by noise.
+
+    Where too little is left before the last third, the rate of the whole stands for it.
     """
-    anon, free = case.gauge(gauges.RSS_ANON), case.gauge(gauges.HEAP_FREE)
-    if case.place != gauges.HOST or len(anon) != len(free) or len(anon) < _FEWEST_MARKS:
-        return None
-    touched = Series(anon.x, anon.y - free.y)
-    growth = trend(touched)
-    # Jumps of its own would make the interval too wide to be material.
-    is_even = read_shape(touched).shape is Shape.LINE and is_material(growth, touched.span)
-    return growth if is_even else None
+    present = account.present
+    count = max(len(present) // 3, POLICY.fewest_marks)
+    early, late = present.until(len(present) - count), present.skip(len(present) - count)
+    error = account.noise / max(1.0, float(np.sqrt(((late.x - late.x.mean()) ** 2).sum())))
+    return (
+        trend(early if len(early) >= POLICY.fewest_marks else present).slope,
+        trend(late).slope,
+        error,
+    )
 
 
-def _unfinished(case: Case, form: Form) -> Verdict:
-    """A rise that began late, slows down or fell back: not a leak yet, and not over."""
-    recent = form.present if len(form.present) >= _ROUNDS_AFTER_A_JUMP else case.steady
-    growth = trend(recent)
-    if not is_material(growth, recent.span):
-        return _settled(case, form, _NO_JUMPS)
-    if form.shape is Shape.LATE:
-        why = f"it began to rise only at {words.one(case.unit)} {form.present.x[0]:.0f}"
-        return told.needs_more(case, growth, _late_rounds_missing(case, form), why)
-    why = "its growth slows down" if form.shape is Shape.SLOWING else "it fell back once"
-    more = max(_LATE_ROUNDS, math.ceil(_LATE_SHARE * case.rounds))
-    return told.needs_more(case, growth, more, why)
+def _late_rounds_missing(case: Case, account: Account) -> int:
+    """A ramp that began late must last before it is more than a last phase of the program."""
+    if account.rate_before is None or _has_slowed(account):
+        return 0
+    enough = max(POLICY.fewest_rounds, math.ceil(POLICY.late_share * case.steady.span))
+    return enough - round(account.present.span)
 
 
-def _settled(case: Case, form: Form, jumps: Jumps) -> Verdict:
-    growth = trend(case.steady)
-    if pool := _pool_growth(case, form, jumps):
-        return told.leak(case, pool)
-    if len(jumps.after) >= _RECURRING_JUMPS:
-        return _recurring(case, jumps, growth)
-    if _jumped_lately(case, form, jumps):
-        why = "it jumped in one of the last rounds"
-        return told.needs_more(case, growth, _ROUNDS_AFTER_A_JUMP, why)
-    if _may_rise(case, form, growth):
-        return told.needs_more(case, growth, _rounds_missing(case, growth))
-    return told.settled(case)
-
-
-def _may_rise(case: Case, form: Form, growth: Trend) -> bool:
-    """Whether a rise that would matter is neither certain nor excluded."""
-    is_short = case.rounds < ENOUGH_ROUNDS
-    if form.shape in (Shape.STOPPED, Shape.STEP):
-        could = is_short and len(form.present) < _MARKS_AFTER_A_RAMP
-        return could and growth.high >= MATERIAL_IN_FEW_ROUNDS
-    present = trend(form.present)
-    is_likely = present.p_rising <= _LIKELY and is_worth_a_word(present.slope, form.present.span)
-    return is_likely or (is_short and present.high >= MATERIAL_IN_FEW_ROUNDS)
+def _has_enough_rounds(case: Case, account: Account) -> bool:
+    if case.rounds >= POLICY.enough_rounds:
+        return True
+    is_plain = is_large(account.growth) or is_regular(account.present)
+    return case.rounds >= POLICY.fewest_rounds and is_plain
 
 
 def _rounds_missing(case: Case, growth: Trend) -> int:
-    is_large = growth.low >= MATERIAL_IN_FEW_ROUNDS and case.rounds < FEWEST_ROUNDS
-    enough = FEWEST_ROUNDS if is_large else ENOUGH_ROUNDS
-    return enough - case.rounds if case.rounds < enough else _MORE_ROUNDS
+    is_early = is_large(growth) and case.rounds < POLICY.fewest_rounds
+    enough = POLICY.fewest_rounds if is_early else POLICY.enough_rounds
+    return enough - case.rounds if case.rounds < enough else POLICY.settled_marks
 
 
-def _pool_growth(case: Case, form: Form, jumps: Jumps) -> Trend | None:
-    """The even growth of what is resident, where bytes in use rise by jumps and in between."""
-    if not jumps.after or case.rounds < ENOUGH_ROUNDS:
-        return None
-    keeps_coming = len(jumps.after) >= _RECURRING_JUMPS
-    rises_between = mann_kendall(form.present) <= _LIKELY
-    return _resident_growth(case) if keeps_coming or rises_between else None
+def _settled(case: Case, account: Account) -> Verdict:
+    growth = account.growth
+    if _jumps_keep_coming(case, account):
+        why, longest = "it rises by jumps that keep coming", math.ceil(_longest_gap(account))
+        return reasons.needs_more(case, trend(case.steady), longest, why)
+    if _jumped_lately(account):
+        why = "it jumped in one of the last rounds"
+        return reasons.needs_more(case, growth, POLICY.marks_of_a_piece, why)
+    if _has_hardly_stopped(account) or _may_rise(case, account):
+        return reasons.needs_more(case, growth, _rounds_missing(case, growth))
+    return reasons.settled(case, account)
 
 
-def _jumped_lately(case: Case, form: Form, jumps: Jumps) -> bool:
-    rounds_after = [len(case.steady) - 1 - index for index in jumps.after]
-    found = zip(rounds_after, jumps.excess, strict=True)
+def _has_hardly_stopped(account: Account) -> bool:
+    """Whether it rose until lately: a pause is no end."""
+    if account.gained < POLICY.resolution_bytes:
+        return False
+    y = account.marks.y
+    level = float(np.median(account.present.y))
+    near = max(POLICY.resolution_bytes, POLICY.standard_errors * account.noise)
+    arrived = int(np.argmax(y >= level - near))
+    return len(y) - arrived < POLICY.settled_marks
+
+
+def _may_rise(case: Case, account: Account) -> bool:
+    """Whether a rise that would matter is neither certain nor excluded."""
+    growth, span = account.growth, account.present.span
+    if account.is_rising:
+        # Too little by now, but by the time that a run is long enough it could be enough.
+        return case.rounds < POLICY.enough_rounds and matters(growth, POLICY.enough_rounds)
+    is_few = len(account.present) < POLICY.enough_rounds - POLICY.warmup_marks
+    has_settled = account.rate_before is not None and len(account.present) >= POLICY.settled_marks
+    likely = POLICY.likely_in_few if is_few else POLICY.likely
+    # What has been level after a rise is taken at its word, unless chance can hardly explain it.
+    likely = POLICY.by_chance_in_few if has_settled else likely
+    is_much = not is_slow(growth) or growth.slope * span >= POLICY.noticeable_bytes
+    is_material = matters(growth, span) if is_few else is_much
+    is_likely = growth.p_rising <= likely and is_material
+    is_short = case.rounds < POLICY.enough_rounds and growth.high >= POLICY.large_rate_bytes
+    return is_likely or (is_short and not has_settled)
+
+
+def _jumped_lately(account: Account) -> bool:
+    tail = account.tail
     # The very last mark alone may be a spike, which is nothing.
-    late = [excess for after, excess in found if 1 < after <= _ROUNDS_AFTER_A_JUMP]
-    if form.shape is Shape.STEP and len(form.present) < _ROUNDS_AFTER_A_JUMP:
-        late.append(float(form.present.y[-1] - case.steady.y[0]))
-    return any(is_noticeable(jump, float(case.steady.y[-1])) for jump in late)
+    if len(tail) <= 1 or not len(account.present):
+        return False
+    rise = float(tail.y.min() - account.present.y[-1])
+    return is_noticeable(rise, float(tail.y[-1]))
 
 
-def _recurring(case: Case, jumps: Jumps, growth: Trend) -> Verdict:
-    """Level between jumps that keep coming, and no growing pool: perhaps a leak now and then."""
-    rounds = case.steady.x[list(jumps.after)]
-    longest = float(np.diff(rounds).max())
-    is_over = case.steady.x[-1] - rounds[-1] > 2 * longest
-    if is_over or not is_material(growth, case.steady.span):
-        return told.settled(case)
-    if _is_periodic(rounds, jumps) and case.rounds >= ENOUGH_ROUNDS:
-        return told.leak(case, growth)
-    why = "it rises by jumps that keep coming"
-    return told.needs_more(case, growth, math.ceil(longest), why)
+def _longest_gap(account: Account) -> float:
+    return float(np.diff([jump.round for jump in account.jumps]).max())
 
 
-def _is_periodic(rounds: Floats, jumps: Jumps) -> bool:
-    """Whether like jumps come at like distances; a pool's are ever larger and rarer."""
-    gaps, sizes = np.diff(rounds), np.array(jumps.excess)
-    return bool(
-        len(sizes) >= _PERIODIC_JUMPS
-        and gaps.max() <= _ALIKE * gaps.min()
-        and sizes.max() <= _ALIKE * sizes.min()
-    )
+def _jumps_keep_coming(case: Case, account: Account) -> bool:
+    if len(account.jumps) < POLICY.jumps_that_recur:
+        return False
+    since = float(case.steady.x[-1]) - account.jumps[-1].round
+    total = sum(jump.size for jump in account.jumps)
+    return since <= 2 * _longest_gap(account) and total >= POLICY.noticeable_bytes

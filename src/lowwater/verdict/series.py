@@ -38,6 +38,26 @@ class Series:
         """The marks without the first `count`."""
         return Series(self.x[count:], self.y[count:], self.breaks)
 
+    def until(self, count: int) -> "Series":
+        """The first `count` marks."""
+        return Series(self.x[:count], self.y[:count], self.breaks)
+
+    def at(self, indices: list[int]) -> "Series":
+        """Some of the marks."""
+        return Series(self.x[indices], self.y[indices])
+
     def since(self, round_: float) -> "Series":
         """The marks from that round on."""
         return Series(self.x[self.x >= round_], self.y[self.x >= round_], self.breaks)
+
+
+NOTHING = Series(np.zeros(0), np.zeros(0))
+
+
+def lowest_of_stretches(series: Series, most: int) -> Series:
+    """At most `most` marks, each the lowest of a stretch."""
+    if len(series) <= most:
+        return series
+    stretches = np.array_split(np.arange(len(series)), most)
+    lowest = np.array([part[np.argmin(series.y[part])] for part in stretches])
+    return Series(series.x[lowest], series.y[lowest])

@@ -6,13 +6,15 @@ import numpy as np
 
 from lowwater import gauges
 from lowwater.model import Kind, Sample, Timeline, Unit, Verdict
+from lowwater.policy import POLICY
 from lowwater.units import format_bytes
 from lowwater.verdict import words
-from lowwater.verdict.case import CLOCK_UNIT, MOST_MARKS, most_marks, open_case
-from lowwater.verdict.heard import (
-    COVERS,
+from lowwater.verdict.account import account_of
+from lowwater.verdict.case import CLOCK_UNIT, MOST_MARKS, Case, most_marks, open_case
+from lowwater.verdict.cross_unit import (
     Heard,
     falls_back_within,
+    goes_on_after,
     knows_better,
     outlasts,
     saw_it_collected,
@@ -20,25 +22,17 @@ from lowwater.verdict.heard import (
 )
 from lowwater.verdict.marks import judge_case
 from lowwater.verdict.series import Series
-from lowwater.verdict.shape import rises
 
-# A verdict speaks for the run if its unit was there for half of it.
-_SPEAKS_FOR_THE_RUN = 0.5
-# A slope that may as well be a quarter of what it seems is a guess.
-_VAGUE = 0.25
-_FEWEST_OUTSIDE = 10
-# A rise of resident memory that a user would ask about.
-_NOTICEABLE_RISE = 16 << 20
 _KERAS_UNITS = frozenset(
     {"fit", "epoch", "evaluate", "predict", "train_on_batch", "model", "session"}
 )
 # Of units with about equally many rounds, the one that the user thinks in: marked by hand, or a
 # loop with its line. A call is counted when it begins, so it has one round less than its loop.
+# A search with one epoch in each trial is told by its models.
 _FAMILIAR = (
-    *("iteration", "epoch", "fit", "model", "session", "evaluate", "predict"),
+    *("iteration", "model", "fit", "epoch", "session", "evaluate", "predict"),
     *("train_on_batch", "test_on_batch", "predict_on_batch", "clear_session", CLOCK_UNIT),
 )
-_ABOUT_EQUAL = 1.15
 _ADVICE = 'mark its round trips with lowwater.boundary("episode")'
 
 # Of several places the worst is told, a leak before all.
@@ -50,6 +44,7 @@ _SEVERITY = (
     Kind.SAWTOOTH,
     Kind.RESERVED,
     Kind.WARM_UP,
+    Kind.TRICKLE,
     Kind.FLAT,
 )
 
@@ -90,7 +85,15 @@ def _hear(timeline: Timeline, unit: Unit, most: int) -> Heard:
     samples = timeline.of(unit)
     used_framework = any(gauges.FUNCTIONS in sample.gauges for sample in samples)
     verdict = judge_unit(timeline, unit, most)
-    return Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework)
+    keeps_rising = _keeps_rising(open_case(timeline, unit, verdict.place, most))
+    return Heard(verdict, unit, start_s, times[-1], _risen(samples), used_framework, keeps_rising)
+
+
+def _keeps_rising(case: Case) -> bool:
+    """Whether memory rose in each round after warm-up, by enough to be seen."""
+    y = case.steady.y
+    has_marks = len(y) >= POLICY.marks_of_a_piece
+    return has_marks and bool((np.diff(y) > 0).all() and np.ptp(y) >= POLICY.resolution_bytes)
 
 
 def _risen(samples: tuple[Sample, ...]) -> int:
@@ -127,7 +130,7 @@ def _reconsidered(one: Heard, all_: list[Heard], first_model_s: float | None) ->
 def _is_vague(verdict: Verdict) -> bool:
     if verdict.interval_bytes is None or not verdict.growth_bytes_per_unit:
         return True
-    return verdict.interval_bytes[0] < _VAGUE * verdict.growth_bytes_per_unit
+    return verdict.interval_bytes[0] < POLICY.clear_share * verdict.growth_bytes_per_unit
 
 
 def _is_loading(one: Heard, first_model_s: float | None) -> bool:
@@ -153,7 +156,9 @@ def _leading(timeline: Timeline, heard: list[Heard]) -> Verdict:
     if told := _acquittal(aligned):
         return told
     clock = [one for one in by_rounds if one.unit.name == CLOCK_UNIT]
-    if clock and clock[0].verdict.kind is not Kind.INCONCLUSIVE:
+    # Where a unit has rounds enough to be judged one day, seconds do not speak in its place.
+    can_tell = any(one.verdict.units_seen >= POLICY.fewest_marks for one in aligned)
+    if clock and not can_tell and clock[0].verdict.kind is not Kind.INCONCLUSIVE:
         return clock[0].verdict
     return _nearest(aligned) or _nearest(clock) or _from_outside(timeline)
 
@@ -175,28 +180,35 @@ def _strangeness(one: Heard) -> int:
 def _most_familiar(by_rounds: list[Heard]) -> Heard:
     """The coarsest unit, or one as coarse that the user knows better."""
     fewest = by_rounds[0].verdict.units_seen
-    limit = max(fewest + 1, _ABOUT_EQUAL * fewest)
+    limit = max(fewest + 1, POLICY.coarser * fewest)
     return min((one for one in by_rounds if one.verdict.units_seen <= limit), key=_strangeness)
 
 
 def _acquittal(aligned: list[Heard]) -> Verdict | None:
     """The coarsest verdict of those that speak for most of the run, or for its rise."""
     acquitting = [one for one in aligned if one.acquits]
-    longest = max((one.span_s for one in aligned), default=0.0)
-    if not any(one.span_s >= _SPEAKS_FOR_THE_RUN * longest for one in acquitting):
+    # Units with too few rounds to be judged at all do not keep others from speaking …
+    judged = [one for one in aligned if one.verdict.units_seen >= POLICY.fewest_marks]
+    longest = max((one.span_s for one in judged), default=0.0)
+    if not any(POLICY.alike * one.span_s >= longest for one in acquitting):
+        return None
+    # … unless memory rose in each of them: what is level inside of its rounds says nothing then.
+    unsure = [one for one in aligned if one.verdict.is_leak is None and one.keeps_rising]
+    if not all(any(goes_on_after(other, one) for other in acquitting) for one in unsure):
         return None
     risen = max(one.risen_bytes for one in acquitting)
-    if risen >= _NOTICEABLE_RISE:
+    if risen >= POLICY.noticeable_bytes:
         # The user saw memory rise: the answer is about where it did.
         return _most_familiar([o for o in acquitting if o.risen_bytes >= risen / 2]).verdict
     most = max(one.span_s for one in acquitting)
-    return _most_familiar([o for o in acquitting if o.span_s >= COVERS * most]).verdict
+    return _most_familiar([o for o in acquitting if o.span_s >= POLICY.covers * most]).verdict
 
 
 def _nearest(heard: list[Heard]) -> Verdict | None:
-    """Of verdicts that cannot tell, the one with the most rounds seen."""
-    unsure = [one.verdict for one in heard if one.verdict.kind is Kind.INCONCLUSIVE]
-    return max(unsure, key=lambda verdict: verdict.units_seen, default=None)
+    """Of verdicts that cannot tell, one that rises before others, then that of the most rounds."""
+    unsure = [one for one in heard if one.verdict.kind is Kind.INCONCLUSIVE]
+    best = max(unsure, key=lambda one: (one.keeps_rising, one.verdict.units_seen), default=None)
+    return best.verdict if best is not None else None
 
 
 def _from_outside(timeline: Timeline) -> Verdict:
@@ -209,7 +221,7 @@ def _from_outside(timeline: Timeline) -> Verdict:
     if not seen:
         return Verdict(Kind.INCONCLUSIVE, f"nothing was measured: {_ADVICE}")
     grown = float(series.y[-1] - series.y[0])
-    if len(series) >= _FEWEST_OUTSIDE and not rises(series.skip(2)):
+    if len(series) >= POLICY.enough_rounds and not account_of(series.skip(2)).is_rising:
         because = (
             f"no round trip was seen, but resident memory did not keep growing over "
             f"{len(series)} samples from outside"

@@ -2,7 +2,7 @@
 
 from lowwater import gauges
 from lowwater.model import Unit
-from lowwater.units import format_interval
+from lowwater.units import format_bytes, format_interval
 from lowwater.verdict.trend import Trend
 
 _CALLS = (
@@ -50,3 +50,13 @@ def between(trend: Trend) -> str:
 
 def _is_loop(unit: Unit) -> bool:
     return unit.name == "iteration" and unit.where is not None
+
+
+def amounts(rate: float, unit: Unit) -> str:
+    """What a rate amounts to in the long run."""
+    thousand, million = format_bytes(1_000 * rate), format_bytes(1_000_000 * rate)
+    return f"That is {thousand} per 1,000 {_plural(unit)}, {million} per 1,000,000"
+
+
+def _plural(unit: Unit) -> str:
+    return _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]

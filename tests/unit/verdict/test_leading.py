@@ -59,7 +59,7 @@ def test_leak_that_collections_leave_is_one_for_all_units():
 
 
 def test_a_coarser_unit_leads_also_where_it_ends_earlier():
-    epochs = a_run(10, seconds=50).grows(mib=40)
+    epochs = a_run(12, seconds=50).grows(mib=40)
     steps = a_run(120, unit="predict", seconds=60).grows(mib=4)
 
     assert judge(together(epochs, steps))[0].unit.name == "epoch"
@@ -93,7 +93,7 @@ def test_a_coarser_unit_that_was_there_for_a_part_only_does_not_overrule():
 def test_a_coarser_unit_whose_noise_could_hide_the_growth_does_not_overrule():
     noisy = a_run(12).noise(mib=40, seed=1)
 
-    leading, _ = judge(together(noisy, a_run(600, unit="predict").grows(mib=0.05)))
+    leading, _ = judge(together(noisy, a_run(600, unit="predict").grows(mib=0.2)))
 
     assert leading.kind is Kind.LEAK
 
@@ -212,3 +212,25 @@ def test_a_unit_with_as_many_rounds_is_not_coarser():
 
     assert kinds(by_unit)[1] is Kind.LEAK
     assert leading.unit.name == "epoch"
+
+
+def test_an_inner_loop_does_not_speak_for_an_outer_one_that_rose_in_each_round():
+    outer = a_run(4, unit="iteration", where="search.py:9").grows(mib=8)
+    inner = a_run(40, unit="iteration", where="search.py:12")
+
+    leading, _ = judge(together(outer, inner))
+
+    assert (leading.kind, leading.unit.where) == (Kind.INCONCLUSIVE, "search.py:9")
+
+
+def test_a_unit_with_too_few_rounds_does_not_outrank_one_that_is_sure():
+    """Ten flat epochs, and a second model at the very end."""
+    models, epochs = a_run(2, unit="model", seconds=60), a_run(10, start_s=5, seconds=20)
+
+    assert judge(together(models, epochs))[0].kind is Kind.FLAT
+
+
+def test_a_search_with_one_epoch_in_each_trial_is_told_by_its_models():
+    epochs, models = a_run(14).grows(mib=4), a_run(14, unit="model").grows(mib=4)
+
+    assert judge(together(epochs, models))[0].unit.name == "model"

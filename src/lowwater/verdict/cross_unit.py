@@ -3,19 +3,16 @@
 from dataclasses import dataclass
 
 from lowwater.model import Kind, Unit, Verdict
+from lowwater.policy import POLICY
 from lowwater.verdict.case import CLOCK_UNIT
-
-# A coarser unit speaks for a finer one if it was there for most of the finer one's time.
-COVERS = 0.8
-# Less than this many times its rounds, and it is not coarser: it only counts otherwise.
-_COARSER = 1.5
-# Only a coarse unit that leaves no room for half of the finer one's growth can deny it.
-_ROOM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A verdict, its unit, when the unit was active, and what became resident meanwhile."""
+    """A verdict, its unit, when the unit was active, and what became resident meanwhile.
+
+    `keeps_rising` says that memory rose in each of its rounds, be they too few for a verdict.
+    """
 
     verdict: Verdict
     unit: Unit
@@ -23,6 +20,7 @@ class Heard:
     end_s: float
     risen_bytes: int
     used_framework: bool
+    keeps_rising: bool = False
 
     @property
     def span_s(self) -> float:
@@ -50,22 +48,24 @@ def knows_better(other: Heard, one: Heard) -> bool:
     has_more = other.verdict.units_seen >= one.verdict.units_seen
     is_same = other.verdict.place == one.verdict.place and other.unit.name != CLOCK_UNIT
     is_clear = other.acquits and not _has_room(other.verdict, one.verdict)
-    return is_clear and is_same and has_more and other.share_of(one) >= COVERS
+    return is_clear and is_same and has_more and other.share_of(one) >= POLICY.covers
 
 
 def saw_it_collected(other: Heard, one: Heard) -> bool:
     """Whether its rounds are the same, and it was still sampled when garbage was collected."""
     is_later = other.verdict.kind is Kind.SAWTOOTH and other.end_s > one.end_s
-    return is_later and other.round_s / _COARSER <= one.round_s <= other.round_s * _COARSER
+    return (
+        is_later and other.round_s / POLICY.coarser <= one.round_s <= other.round_s * POLICY.coarser
+    )
 
 
 def falls_back_within(fine: Heard, coarse: Heard) -> bool:
     """Whether a coarser unit of the same time does not grow: then the finer one's growth goes."""
     if not coarse.acquits or coarse.unit.name == CLOCK_UNIT:
         return False
-    is_coarser = coarse.verdict.units_seen * _COARSER <= fine.verdict.units_seen
+    is_coarser = coarse.verdict.units_seen * POLICY.coarser <= fine.verdict.units_seen
     is_same = coarse.verdict.place == fine.verdict.place
-    covers = coarse.share_of(fine) >= COVERS
+    covers = coarse.share_of(fine) >= POLICY.covers
     return is_coarser and is_same and covers and not _has_room(coarse.verdict, fine.verdict)
 
 
@@ -75,7 +75,7 @@ def _has_room(coarse: Verdict, fine: Verdict) -> bool:
         return False
     most = coarse.interval_bytes[1] if coarse.interval_bytes else 0
     grown = (fine.growth_bytes_per_unit or 0) * fine.units_seen
-    return most * coarse.units_seen >= _ROOM * grown
+    return POLICY.alike * most * coarse.units_seen >= grown
 
 
 def was_over_before(early: Heard, later: Heard) -> bool:
@@ -90,6 +90,11 @@ def was_over_before(early: Heard, later: Heard) -> bool:
 
 def outlasts(other: Heard, one: Heard) -> bool:
     """Whether its rounds are about as long, but more of them were seen: to a later end."""
-    is_later = other.end_s > one.end_s and other.share_of(one) >= COVERS
-    has_more = other.verdict.units_seen >= _COARSER * one.verdict.units_seen
-    return is_later and has_more and one.round_s <= _COARSER * other.round_s
+    is_later = other.end_s > one.end_s and other.share_of(one) >= POLICY.covers
+    has_more = other.verdict.units_seen >= POLICY.coarser * one.verdict.units_seen
+    return is_later and has_more and one.round_s <= POLICY.coarser * other.round_s
+
+
+def goes_on_after(other: Heard, one: Heard) -> bool:
+    """Whether it went on for some rounds after the last one of the other."""
+    return other.end_s - one.end_s > POLICY.alike * one.round_s

@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 from lowwater.model import Kind, Verdict
+from lowwater.policy import POLICY
 from lowwater.units import format_bytes
 from lowwater.verdict import words
+from lowwater.verdict.account import Account
 from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
-from lowwater.verdict.growth import FEWEST_ROUNDS, rounds_to_certainty
+from lowwater.verdict.growth import is_slow, rounds_to_certainty
 from lowwater.verdict.kept import explain
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
@@ -21,7 +23,8 @@ _COLLECTIONS_FOR_A_RATE = 4
 def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
     """Bytes in use rise, and go on rising; `since` is given when they began late."""
     when = _late(case, growth, since) if since is not None else _throughout(case, growth)
-    return build(case, Kind.LEAK, f"{_subject(case)} {when} ({words.between(growth)})", growth)
+    because = f"{_subject(case)} {when} ({words.between(growth)})"
+    return build(case, Kind.LEAK, because + _if_slow(case, growth), growth)
 
 
 def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
@@ -31,7 +34,7 @@ def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
         f"({words.between(live)}), counting only what {len(case.collected.x)} garbage collections "
         f"left behind; each gave back {format_bytes(freed_bytes)}"
     )
-    return build(case, Kind.LEAK, because, live)
+    return build(case, Kind.LEAK, because + _if_slow(case, live), live)
 
 
 def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
@@ -40,7 +43,7 @@ def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
         f"{_subject(case)} falls back now and then, but even its lowest points rise, "
         f"by {format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
     )
-    return build(case, Kind.LEAK, because, lows)
+    return build(case, Kind.LEAK, because + _if_slow(case, lows), lows)
 
 
 def sawtooth(case: Case, lows: Series) -> Verdict:
@@ -65,10 +68,10 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
     return build(case, Kind.SAWTOOTH, because, live)
 
 
-def settled(case: Case) -> Verdict:
+def settled(case: Case, account: Account) -> Verdict:
     """No leak: what it is instead."""
-    account = explain(case)
-    return build(case, account.kind, account.because, trend(case.steady))
+    kind, because = explain(case, account)
+    return build(case, kind, because, account.growth)
 
 
 def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
@@ -84,7 +87,7 @@ def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
 
 def too_few(case: Case) -> Verdict:
     """Hardly begun."""
-    fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else FEWEST_ROUNDS
+    fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
     more = max(1, fewest - case.rounds)
     seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
     because = (
@@ -128,6 +131,11 @@ def build(
         more,
         case.place,
     )
+
+
+def _if_slow(case: Case, growth: Trend) -> str:
+    """What a rate that seems small amounts to."""
+    return f". {words.amounts(growth.slope, case.unit)}" if is_slow(growth) else ""
 
 
 def _throughout(case: Case, growth: Trend) -> str:

@@ -1,0 +1,96 @@
+"""Every threshold of the verdict, with its unit, its reason and what was measured.
+
+`benchmarks/policy.py` halves and doubles each of them and prints what changes, on the recorded
+specimens and on generated runs. A number that changes nothing there has no place here.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What counts as warm-up, noise, certain, material, enough; one definition each."""
+
+    # ── Warm-up ──────────────────────────────────────────────────────────────────────────────
+    # Marks. The first round builds graphs and fills caches. What warms up for longer is a piece
+    # of its own in the account of the marks, and needs no number here.
+    warmup_marks: int = 1
+
+    # ── Noise ────────────────────────────────────────────────────────────────────────────────
+    # Bytes. malloc's caches and CPython's blocks move by this much in a program that does nothing.
+    noise_bytes: int = 16 << 10
+    # Share of the usual step from mark to mark. In the recordings of leaks, where every round
+    # keeps the same array, steps differ by up to a fifth: a new page, a larger table.
+    noise_share: float = 0.2
+
+    # ── The account: straight pieces ─────────────────────────────────────────────────────────
+    # Units of log-likelihood on top of Schwarz's 3·log(n) for one more piece. At 10, a line under
+    # Gaussian noise is cut in two in less than 1 of 100 runs of 12 to 60 rounds.
+    piece_charge: float = 10.0
+    # Marks. Fewer at the end are a tail: too new to say how the program behaves at present.
+    marks_of_a_piece: int = 3
+    # Standard errors. Rates, levels and slopes that differ by less are the same.
+    standard_errors: float = 3.0
+    # Factor. Rates within it are alike; below half of what it was, a rise has slowed down.
+    alike: float = 2.0
+    # Share of all that ever rose. A fall that takes back more is a tooth of a sawtooth.
+    fall_share: float = 0.3
+    # Jumps. Three may be the rule by which it rises; two are two single events.
+    jumps_that_recur: int = 3
+
+    # ── Certain ──────────────────────────────────────────────────────────────────────────────
+    # Probability that marks without a trend rise like this (Mann–Kendall) …
+    by_chance: float = 0.001
+    # … and in a short run: five marks that all rise do so by chance in 1 of 120 runs.
+    by_chance_in_few: float = 0.01
+    # Lower end of the 95 % interval as a share of the estimate: a growth clear of its noise.
+    clear_share: float = 0.4
+    # Probability. A rise as likely as this is not certain, but cannot be denied either.
+    likely: float = 0.03
+    # The same with few marks: four that all rise do so by chance in 1 of 24 runs.
+    likely_in_few: float = 0.05
+
+    # ── Material ─────────────────────────────────────────────────────────────────────────────
+    # Bytes in all. Less is not told from garbage that no collection has reached yet: the largest
+    # innocent rise in the recordings that was never collected was 0.7 MB.
+    resolution_bytes: int = 1 << 20
+    # Bytes per round. Less is a few numbers that are kept: 2 GiB in a million rounds.
+    least_rate_bytes: int = 2 << 10
+    # Bytes in all. So much is material at any rate, and so is a jump a user would notice …
+    noticeable_bytes: int = 16 << 20
+    # … if it is this share of all that is in use.
+    noticeable_share: float = 0.05
+    # Bytes per round. Below it a leak is called slow, and must have withstood a collection. Of 67
+    # public programs, every leak that was reported grew by 0.21 MB or more per round.
+    slow_rate_bytes: int = 128 << 10
+    # Bytes per round. So much is told from noise in a few rounds.
+    large_rate_bytes: int = 1_000_000
+
+    # ── Garbage ──────────────────────────────────────────────────────────────────────────────
+    # Shares of the rise that a collection gives back: little leaves the bytes live, most of it
+    # makes them garbage, and in between more collections must tell.
+    freed_little: float = 0.15
+    freed_most: float = 0.7
+    # Share of all growth. Live growth below it may be what garbage leaves behind by chance.
+    live_share: float = 0.2
+
+    # ── Units ────────────────────────────────────────────────────────────────────────────────
+    # Share of one unit's time in which another was there as well: then it can speak for it.
+    covers: float = 0.8
+    # Factor between the numbers of rounds. Below it two units only count differently.
+    coarser: float = 1.5
+
+    # ── Enough ───────────────────────────────────────────────────────────────────────────────
+    # Marks, the least that can be tested at all.
+    fewest_marks: int = 5
+    # Rounds, the least for a leak: warm-up and five marks.
+    fewest_rounds: int = 6
+    # Rounds that show any leak; fewer do if a collection was tried and each round adds alike.
+    enough_rounds: int = 12
+    # Marks at one level after a rise, to say that it is over.
+    settled_marks: int = 4
+    # Share of the rounds. A rise that began later is perhaps a last phase of the program.
+    late_share: float = 1 / 3
+
+
+POLICY = Policy()

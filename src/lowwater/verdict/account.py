@@ -1,0 +1,229 @@
+"""What the marks have done, read off their straight pieces: the past, and how it is at present.
+
+Where it rises by jumps that keep coming, the lower of each two marks is looked at, and so on: what
+is left of a staircase then is its slope.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lowwater.policy import POLICY
+from lowwater.verdict.segments import Piece, noise_of, pieces_of
+from lowwater.verdict.series import NOTHING, Series, lowest_of_stretches
+from lowwater.verdict.trend import Trend, trend
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Jump:
+    """A sudden rise that stayed: before which round, and by how many bytes."""
+
+    round: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Account:
+    """The marks as they behave at present, and what came before.
+
+    `present` begins where the marks began to behave as they do now, with a break at each jump.
+    `tail` are the last marks, where they are off that line and too few to be a present of
+    their own. `rate_before` is the rate of the piece before the present; `lows` are the marks to
+    which memory came back before it rose again; `stretch` is how many marks each mark is the
+    lowest of.
+    """
+
+    marks: Series
+    present: Series
+    growth: Trend
+    noise: float
+    tail: Series
+    rate_before: float | None = None
+    jumps: tuple[Jump, ...] = ()
+    lows: Series = NOTHING
+    stretch: int = 1
+
+    @property
+    def is_rising(self) -> bool:
+        """Whether the present rises for certain: beyond chance, and clear of its noise."""
+        growth, x = self.growth, self.present.x
+        is_few = len(x) < POLICY.enough_rounds - POLICY.warmup_marks
+        by_chance = POLICY.by_chance_in_few if is_few else POLICY.by_chance
+        error = self.noise / np.sqrt(max(1.0, float(((x - x.mean()) ** 2).sum())))
+        least = max(POLICY.standard_errors * error, 1.0)
+        is_clear = growth.low >= POLICY.clear_share * growth.slope
+        return growth.slope > least and growth.p_rising <= by_chance and is_clear
+
+    @property
+    def jumps_recur(self) -> bool:
+        """Whether it rises by jumps that keep coming: then how it is between them says little."""
+        return not self.fell and len(self.jumps) >= POLICY.jumps_that_recur
+
+    @property
+    def fell(self) -> bool:
+        """Whether memory came back before it rose again."""
+        return len(self.lows) > 0
+
+    @property
+    def lows_are_level(self) -> bool:
+        """Whether it came back to one level, again and again."""
+        y = self.lows.y
+        return len(y) > 1 and bool(np.ptp(y) <= POLICY.fall_share * np.ptp(self.marks.y))
+
+    @property
+    def lows_rise(self) -> bool:
+        """Whether each low point is above the one before, and there are enough to say so."""
+        y = self.lows.y
+        return len(y) >= POLICY.settled_marks and bool((np.diff(y) > 0).all())
+
+    @property
+    def begins(self) -> float:
+        """The round since which it behaves as it does now."""
+        return float(self.present.x[0]) if len(self.present) else 0.0
+
+    @property
+    def gained(self) -> float:
+        """How many bytes came before the present."""
+        if not len(self.present):
+            return 0.0
+        return float(self.present.y[0] - self.marks.y[0])
+
+
+def account_of(series: Series) -> Account:
+    """The account of these marks, at the finest scale at which they do not rise and fall."""
+    finest = found = _account(series, 1)
+    while found.jumps_recur and len(found.marks) >= 2 * POLICY.fewest_marks:
+        stretch = 2 * found.stretch
+        found = _account(lowest_of_stretches(series, len(series) // stretch), stretch)
+    return finest if found.jumps_recur or found.fell else found
+
+
+def evened(series: Series) -> Series:
+    """The marks of a run that was sampled ever more rarely, evenly over its rounds.
+
+    Else the many marks of its beginning would give it their rate.
+    """
+    gaps = np.diff(series.x)
+    if not len(gaps) or gaps.max() <= POLICY.alike * gaps.min():
+        return series
+    width = float(gaps.max())
+    stretch = ((series.x - series.x[0]) // width).astype(np.int64)
+    order = np.lexsort((series.y, stretch))
+    lowest = np.sort(order[np.unique(stretch[order], return_index=True)[1]])
+    # A few wide gaps are a lack of samples, and no plan to take fewer.
+    if len(lowest) < min(len(series), POLICY.enough_rounds):
+        return series
+    return Series(series.x[lowest], series.y[lowest], series.breaks)
+
+
+def opened(series: Series) -> Series:
+    """The marks without single ones that stand above both neighbours: those are no low water."""
+    y = series.y
+    if len(y) < 3:  # noqa: PLR2004 - a neighbour on either side
+        return series
+    inner = np.minimum(y[1:-1], np.maximum(y[:-2], y[2:]))
+    return Series(series.x, np.concatenate((y[:1], inner, y[-1:])), series.breaks)
+
+
+def _account(marks: Series, stretch: int) -> Account:
+    noise = noise_of(marks)
+    # Single spikes make no pieces. The trend is taken from the marks themselves: it is robust,
+    # and what was cut down would look more regular than it is.
+    pieces = pieces_of(opened(marks), noise)
+    tail = pieces[-1:] if _is_tail(marks, pieces) else []
+    rest = pieces[: len(pieces) - len(tail)]
+    first = _first_alike(rest)
+    start, stop = rest[first].start if rest else 0, rest[-1].stop if rest else 0
+    jumps = tuple(_jumps(marks, pieces, noise))
+    present = _without_jumps(
+        Series(marks.x[start:stop], marks.y[start:stop]),
+        _discontinuities(marks, rest[first:], noise),
+    )
+    return Account(
+        marks,
+        present,
+        trend(evened(present)),
+        noise,
+        Series(marks.x[stop:], marks.y[stop:]),
+        _rate_before(marks, rest, first),
+        jumps,
+        _lows(marks, pieces, noise),
+        stretch,
+    )
+
+
+def _without_jumps(series: Series, jumps: list[Jump]) -> Series:
+    """The marks with every jump taken out, and a break in its place."""
+    lifted = sum((jump.size * (series.x >= jump.round) for jump in jumps), np.zeros(len(series)))
+    return Series(series.x, series.y - lifted, tuple(jump.round for jump in jumps))
+
+
+def _is_tail(marks: Series, pieces: list[Piece]) -> bool:
+    """Whether the last piece is too short to be a present of its own: in marks, and in rounds."""
+    if len(pieces) < 2 or len(pieces[-1]) >= POLICY.marks_of_a_piece:  # noqa: PLR2004 - before it
+        return False
+    rounds = float(marks.x[-1] - marks.x[pieces[-1].start - 1])
+    return rounds < POLICY.late_share * marks.span
+
+
+def _first_alike(pieces: list[Piece]) -> int:
+    """The first of the last pieces that rise alike."""
+    first = len(pieces) - 1
+    while first > 0 and _are_alike(pieces[first - 1], pieces[first:]):
+        first -= 1
+    return max(first, 0)
+
+
+def _are_alike(piece: Piece, later: list[Piece]) -> bool:
+    """Whether the rates are the same, as far as can be told, or within a factor."""
+    weights = np.array([1 / one.slope_error**2 for one in later])
+    slope = float((weights * [one.slope for one in later]).sum() / weights.sum())
+    error = float(np.hypot(piece.slope_error, weights.sum() ** -0.5))
+    if abs(piece.slope - slope) <= POLICY.standard_errors * error:
+        return True
+    low, high = sorted((piece.slope, slope))
+    return low > 0 and high <= POLICY.alike * low
+
+
+def _rate_before(marks: Series, pieces: list[Piece], first: int) -> float | None:
+    """How fast it rose in the piece before the present, with the step into the present."""
+    if first == 0 or not pieces:
+        return None
+    before, start = pieces[first - 1], pieces[first].start
+    span = float(marks.x[start] - marks.x[before.start])
+    return (pieces[first].first - before.first) / span
+
+
+def _discontinuities(marks: Series, pieces: list[Piece], noise: float) -> list[Jump]:
+    """Where one piece does not go on from the level of the one before."""
+    found = []
+    for early, late in pairwise(pieces):
+        at = float(marks.x[late.start])
+        gap = at - float(marks.x[early.stop - 1])
+        usual = gap * (late.slope if len(late) > len(early) else early.slope)
+        size = late.first - early.last - usual
+        if abs(size) > POLICY.standard_errors * noise:
+            found.append(Jump(at, size))
+    return found
+
+
+def _jumps(marks: Series, pieces: list[Piece], noise: float) -> list[Jump]:
+    return [jump for jump in _discontinuities(marks, pieces, noise) if jump.size > 0]
+
+
+def _lows(marks: Series, pieces: list[Piece], noise: float) -> Series:
+    """The first mark after each fall that took back a good part of all that ever rose.
+
+    None, where it did not rise again: memory that comes back once and stays there is no sawtooth.
+    """
+    levels = np.array([level for one in pieces for level in (one.first, one.last)])
+    least = POLICY.fall_share * float(np.ptp(levels)) if len(levels) else 0.0
+    least = max(least, POLICY.standard_errors * noise)
+    lows = [late.start for early, late in pairwise(pieces) if early.last - late.first > least]
+    again = levels[-1] - levels[2 * _piece_of(pieces, lows[-1])] if lows else 0.0
+    return marks.at(lows) if again > least or len(lows) > 1 else NOTHING
+
+
+def _piece_of(pieces: list[Piece], start: int) -> int:
+    return next(index for index, one in enumerate(pieces) if one.start == start)
