@@ -67,7 +67,7 @@ def lists(replayed: list[Replayed]) -> dict[str, list[Answer]]:
             a for a in wholes if a.outcome is Outcome.INCONCLUSIVE
         ],
         "wrong prefixes": [a for a in every if a.outcome is Outcome.WRONG],
-        "leaks that are taken back": [a for one in replayed for a in flaps([*one.prefixes])],
+        "leaks that are taken back": [a for one in replayed for a in flaps(one.prefixes)],
         "intervals without the stated rate": [a for a in (*every, *wholes) if a.misses_rate],
         "fills that are acquitted late": [a for a in every if a.is_late],
         "copies that are judged otherwise": [

@@ -117,11 +117,10 @@ def _matched(pattern: re.Pattern[str], text: str) -> Mapping[str, Any]:
 
 def verdict_faults(verdict: Mapping[str, Any], truth: Truth) -> list[str]:
     """What a verdict, as in the JSON report, says otherwise than the first line."""
-    said = {"kind": verdict["kind"]}
     if truth.kind == "no leak":
         told = {"is_leak": (verdict["is_leak"], False)}
     else:
-        told = {"kind": (said["kind"], truth.kind)}
+        told = {"kind": (verdict["kind"], truth.kind)}
     if truth.unit:
         told["unit"] = (verdict["unit"], truth.unit)
     if truth.where:

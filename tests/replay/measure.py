@@ -1,8 +1,10 @@
 """How right the verdict is on recordings: at each prefix, over time, and on copies."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from lowwater.model import Timeline, Unit, Verdict
 from lowwater.verdict import judge
@@ -109,18 +111,29 @@ def rounds_of(timeline: Timeline, unit: Unit) -> int:
     return max((sample.ordinal for sample in timeline.of(unit)), default=0)
 
 
-def prefixes(recorded: Recorded) -> Iterator[Answer]:
+def prefixes(recorded: Recorded, until: float = math.inf) -> Iterator[Answer]:
     """The answer after each round from the fifth on; far out, after every few."""
     timeline, truth = recorded.timeline(), recorded.truth
     unit = unit_of(timeline, truth)
     if unit is None:
         return
+    for rounds in _looked_at(timeline, unit):
+        if rounds <= until:
+            yield Answer(recorded, truth, rounds, _verdict_after(recorded, unit, rounds))
+
+
+def _looked_at(timeline: Timeline, unit: Unit) -> Iterator[int]:
     due = FEWEST_ROUNDS
     ordinals = sorted({sample.ordinal for sample in timeline.of(unit)})
     for rounds in ordinals:
         if rounds >= due or rounds == ordinals[-1] >= FEWEST_ROUNDS:
             due = rounds + 1 if rounds < _EVERY_ROUND else round(rounds * _NEXT)
-            yield Answer(recorded, truth, rounds, verdict_on(cut(timeline, unit, rounds)))
+            yield rounds
+
+
+@cache
+def _verdict_after(recorded: Recorded, unit: Unit, rounds: int) -> Verdict:
+    return verdict_on(cut(recorded.timeline(), unit, rounds))
 
 
 def whole(recorded: Recorded) -> Answer:
@@ -154,7 +167,19 @@ def verdict_on(timeline: Timeline) -> Verdict:
     return judge(with_lines(timeline))[0]
 
 
-def flaps(answers: list[Answer]) -> list[Answer]:
+def faults_of(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
+    """What no answer on the prefixes of a run may be, by what is wrong with it."""
+    late_enough = [one for one in answers if one.rounds >= ENOUGH_ROUNDS]
+    found = {
+        "wrong": [one for one in late_enough if one.outcome is Outcome.WRONG],
+        "taken back": flaps(answers),
+        "rate missed": [one for one in answers if one.misses_rate],
+        "acquitted late": [one for one in answers if one.is_late],
+    }
+    return {what: faulty for what, faulty in found.items() if faulty}
+
+
+def flaps(answers: Sequence[Answer]) -> list[Answer]:
     """Prefixes of a leak that take back what an earlier one has said."""
     said = next((one.rounds for one in answers if one.verdict.is_leak), None)
     if said is None or not answers[0].truth.is_leak:

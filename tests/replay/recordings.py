@@ -32,7 +32,12 @@ class Recorded:
 
     def timeline(self) -> Timeline:
         """The recording, read once."""
-        return _loaded(self.path)
+        return _loaded(self)
+
+    def content(self) -> bytes:
+        """The bytes that were recorded."""
+        data = self.path.read_bytes()
+        return gzip.decompress(data) if self.path.suffix == ".gz" else data
 
 
 def recordings(folder: Path = RECORDINGS, only: str = "") -> Iterator[Recorded]:
@@ -45,10 +50,7 @@ def recordings(folder: Path = RECORDINGS, only: str = "") -> Iterator[Recorded]:
 
 
 @cache
-def _loaded(path: Path) -> Timeline:
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        data = gzip.decompress(data)
-    check_magic(data, str(path))
-    frames = whole_frames(data, str(path))
-    return to_timeline(records.decode(payload) for payload, _ in frames)
+def _loaded(recorded: Recorded) -> Timeline:
+    data, source = recorded.content(), str(recorded.path)
+    check_magic(data, source)
+    return to_timeline(records.decode(payload) for payload, _ in whole_frames(data, source))
