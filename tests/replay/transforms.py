@@ -1,12 +1,13 @@
 """The same run, shorter or seen otherwise: pure functions from Timeline to Timeline."""
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from random import Random
 from typing import Any
 
-from lowwater.model import Sample, Timeline, Unit
+from lowwater.model import Timeline, Unit
 
 Transform = Callable[[Timeline], Timeline]
 
@@ -15,21 +16,15 @@ def cut(timeline: Timeline, unit: Unit, rounds: int) -> Timeline:
     """All that was known when the unit had made so many rounds."""
     seen_s = max(s.elapsed_s for s in timeline.of(unit) if s.ordinal <= rounds)
     # What was done at that boundary (a collection, a census) came before the next sample.
-    until_s = min((s.elapsed_s for s in timeline.samples if s.elapsed_s > seen_s), default=1e300)
-    samples = tuple(s for s in timeline.samples if s.elapsed_s <= seen_s)
-    censuses = _before(timeline.censuses, until_s)
-    is_last = len(censuses) == len(timeline.censuses)
-    ids = {sample.unit_id for sample in samples}
+    until_s = min((s.elapsed_s for s in timeline.samples if s.elapsed_s > seen_s), default=math.inf)
+    known = {name: _before(items, until_s) for name, items in _dated(timeline).items()}
+    early = replace(timeline, **known)
+    is_last = len(early.censuses) == len(timeline.censuses)
     return replace(
-        timeline,
-        units=tuple(one for one in timeline.units if one.id in ids),
-        samples=samples,
-        collections=_before(timeline.collections, until_s),
-        outside=_before(timeline.outside, until_s),
-        censuses=censuses,
+        early,
+        units=tuple(one for one in timeline.units if early.of(one)),
         holders=timeline.holders if is_last else (),
         tallies=timeline.tallies if is_last else (),
-        notes=_before(timeline.notes, until_s),
         native_trace=None,
         footprint=None,
         ending=None,
@@ -55,7 +50,9 @@ def stretched(timeline: Timeline) -> Timeline:
 def jittered(timeline: Timeline, seed: int = 7) -> Timeline:
     """The same with other pauses in between: half as long up to twice as long, in order."""
     rng = Random(seed)
-    moments = sorted({0.0, *(one.elapsed_s for one in _dated(timeline))})
+    dated = [one for items in _dated(timeline).values() for one in items]
+    ends = [timeline.ending] if timeline.ending else []
+    moments = sorted({0.0, *(one.elapsed_s for one in (*dated, *ends))})
     later, now_s = {0.0: 0.0}, 0.0
     for before_s, after_s in pairwise(moments):
         now_s += (after_s - before_s) * 2 ** rng.uniform(-1, 1)
@@ -79,24 +76,19 @@ def _thinned(timeline: Timeline, every: int) -> Timeline:
     return replace(timeline, samples=samples, outside=timeline.outside[::every])
 
 
-def _dated(timeline: Timeline) -> Iterable[Sample | Any]:
-    for items in (timeline.samples, timeline.collections, timeline.outside, timeline.censuses):
-        yield from items
-    yield from timeline.notes
-    if timeline.ending is not None:
-        yield timeline.ending
+def _dated(timeline: Timeline) -> dict[str, tuple[Any, ...]]:
+    """All that has a moment: samples, collections, censuses, looks from outside, notes …"""
+    parts = {field.name: getattr(timeline, field.name) for field in fields(timeline) if field.init}
+    return {
+        name: items
+        for name, items in parts.items()
+        if isinstance(items, tuple) and items and hasattr(items[0], "elapsed_s")
+    }
 
 
 def _at(timeline: Timeline, moved: Callable[[float], float]) -> Timeline:
-    def move(items: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(replace(item, elapsed_s=moved(item.elapsed_s)) for item in items)
+    def move(item: Any) -> Any:
+        return replace(item, elapsed_s=moved(item.elapsed_s))
 
-    return replace(
-        timeline,
-        samples=move(timeline.samples),
-        collections=move(timeline.collections),
-        outside=move(timeline.outside),
-        censuses=move(timeline.censuses),
-        notes=move(timeline.notes),
-        ending=next(iter(move([timeline.ending])), None) if timeline.ending else None,
-    )
+    parts = {name: tuple(map(move, items)) for name, items in _dated(timeline).items()}
+    return replace(timeline, **parts, ending=timeline.ending and move(timeline.ending))
