@@ -6,6 +6,7 @@
 Behind each `;` stands one expected finding: its code (or several that are equally right), the
 lines that are right for it, the best first, and a text that its holder contains. One clause is
 for the first finding; several are for causes that share the growth, each among the first three.
+A rate that does not follow from the source is *about* what benchmarks/true_rates.py measures.
 `fills until 8` says that an innocent program rises, and has stopped after eight rounds.
 """
 
