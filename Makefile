@@ -10,6 +10,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PYTHON ?= python3
 JOBS ?= 2
 ROUNDS ?= 5
+RECORD ?=
 
 DEV := .venvs/dev
 FAST := .venvs/fast
@@ -59,6 +60,12 @@ trials: $(TRIALS)/.ready ## the tests with Ray, Optuna, KerasTuner and scikit-le
 	@$(call the_wheel_is_tested,$(TRIALS))
 	@$(TRIALS)/bin/python -P -m pytest -q -m "trials and not slow"
 
+.PHONY: record
+record: $(FRAMEWORKS)/.ready ## record the specimens for the replay; RECORD="--only NAME" for one of them
+	@echo "== record: the specimens, quiet and under load, into tests/recordings"
+	@$(call the_wheel_is_tested,$(FRAMEWORKS))
+	@$(FRAMEWORKS)/bin/python -P tests/recordings/record.py $(RECORD)
+
 .PHONY: check
 check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the architecture
 	@echo "== check"
@@ -78,6 +85,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, twenty mod
 	@$(BENCH)/bin/python -P benchmarks/faults.py
 	@echo "== bench: how often the verdict is right under noise"
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
+	@echo "== bench: how right the verdict is after each round"
+	@$(BENCH)/bin/python -P benchmarks/prefixes.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"

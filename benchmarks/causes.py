@@ -6,12 +6,12 @@ Nothing is asserted here; the tests do that. This prints what is so, on this mac
 import argparse
 import json
 import os
-import runpy
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +19,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-SPECIMENS = ROOT / "tests" / "specimens"
 # The grammar of the first lines stands with the tests that hold us to them.
-GRAMMAR = runpy.run_path(str(ROOT / "tests" / "integration" / "test_specimens.py"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from replay.first_line import INNOCENT, SPECIMENS, Expected, Finding, truth_of
+
 TIMEOUT_S = 300
 
 
@@ -77,13 +78,13 @@ def _report_on(script: str, folder: Path) -> dict[str, Any] | None:
 
 
 def _row(path: Path, report: dict[str, Any] | None, elapsed_s: float) -> Row:
-    expected, clauses = GRAMMAR["parse"](path)
-    is_leak = expected["kind"] == "leak"
+    truth = truth_of(path)
+    is_leak, clauses = truth.is_leak, truth.findings
     if report is None:
         wrong = False if is_leak else None
         return Row(path.stem, is_leak, "no report", None, "", elapsed_s, wrong, wrong)
     findings, verdict = report["findings"], report["verdict"]
-    considered = findings[: 1 if len(clauses) == 1 and is_leak else GRAMMAR["FIRST_FEW"]]
+    considered = findings[: truth.considered]
     first = ", ".join(f"{one['code']} {_line(one)}".strip() for one in findings[:2])
     return Row(
         path.stem,
@@ -96,7 +97,7 @@ def _row(path: Path, report: dict[str, Any] | None, elapsed_s: float) -> Row:
     )
 
 
-def _right(clauses: Any, findings: Any) -> tuple[bool, bool]:  # noqa: ANN401 - as parsed
+def _right(clauses: Sequence[Expected], findings: Sequence[Finding]) -> tuple[bool, bool]:
     codes = all(any(map(clause.has_code, findings)) for clause in clauses)
     lines = all(
         any(clause.has_code(one) and clause.has_line(one) for one in findings) for clause in clauses
@@ -104,8 +105,8 @@ def _right(clauses: Any, findings: Any) -> tuple[bool, bool]:  # noqa: ANN401 - 
     return codes, lines
 
 
-def _acquitted(findings: Any, is_leak: bool) -> tuple[bool | None, None]:  # noqa: ANN401, FBT001
-    accused = {one["code"] for one in findings} - GRAMMAR["INNOCENT"]
+def _acquitted(findings: Sequence[Finding], is_leak: bool) -> tuple[bool | None, None]:  # noqa: FBT001
+    accused = {one["code"] for one in findings} - INNOCENT
     return (None if is_leak else not accused), None
 
 

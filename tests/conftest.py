@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+
 # A shell without job control starts what runs in the background with Ctrl-C ignored, and `nohup`
 # does so with SIGHUP. Every program would inherit that: then none could be interrupted in a test.
 for number, usual in (
@@ -10,3 +12,9 @@ for number, usual in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="make what is shown now the golden files"
+    )

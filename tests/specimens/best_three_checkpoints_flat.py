@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 3
 """The three best sets of weights are kept, by design; a better one pushes the worst out."""
 import heapq
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 import keras
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 """Memoised features: the cache is full after the first epoch and helps ever after."""
 import functools
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 3
 """Embeddings of a stream, of which a table of the newest 6000 is kept."""
 import keras
 import numpy as np

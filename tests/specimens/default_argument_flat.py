@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 """Smoothed class maps: the window is a default argument that holds three frames."""
 from collections import deque
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 4
 """Gaussian-process tuning: kernel matrices are memoised by length scale, and restarts ask for the same ones."""
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 6
 """Rollouts in a ring buffer that is allocated in blocks while it fills, then overwritten."""
 from collections import deque
 

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 """A PyDataset that remembers the last four batches, to draw hard ones again."""
 from collections import deque
 

@@ -1,4 +1,4 @@
-# expect: leak of 2097152 bytes per iteration at generator_pipeline_per_epoch_leaks.py:31; LW304|LW303 at 24,20,33,19
+# expect: leak of about 2097152 bytes per iteration at generator_pipeline_per_epoch_leaks.py:31; LW304|LW303 at 24,20,33,19
 """Each epoch reads a fresh shard of spectrograms through a generator."""
 import keras
 import numpy as np

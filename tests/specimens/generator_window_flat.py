@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 """A generator with a window over the past that is as long as it needs."""
 import keras
 import numpy as np

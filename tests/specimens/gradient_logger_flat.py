@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 1
 """A callback on every batch: the last three weight snapshots, in case a training diverges."""
 from collections import deque
 

@@ -1,4 +1,4 @@
-# expect: leak; LW305 at 20 held by tape
+# expect: leak of about 1940000 bytes per iteration at logged_under_tape_leaks.py:27; LW305 at 20 held by tape
 """An eager training loop that logs the features of every step, inside the tape's block."""
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 2
 """A tiny notebook kernel: cells are run one by one, and `Out` remembers the last three results."""
 import code
 

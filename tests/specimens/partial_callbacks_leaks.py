@@ -1,4 +1,4 @@
-# expect: leak per iteration at partial_callbacks_leaks.py:38; LW104|LW102 at 24 held by listeners
+# expect: leak of 1000000 bytes per iteration at partial_callbacks_leaks.py:38; LW104|LW102 at 24 held by listeners
 """An event bus: each trial subscribes with its own data bound, and never unsubscribes."""
 import functools
 

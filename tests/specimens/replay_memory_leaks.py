@@ -1,4 +1,4 @@
-# expect: leak per iteration at replay_memory_leaks.py:50; LW102 at 21 held by ReplayMemory.transitions
+# expect: leak of about 739000 bytes per iteration at replay_memory_leaks.py:50; LW102 at 21 held by ReplayMemory.transitions
 """Q-learning on frames: every transition is remembered, and nothing is ever forgotten."""
 import random
 

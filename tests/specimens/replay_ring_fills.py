@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; fills until 4
 """Q-learning on frames: the memory is a ring that is full after four episodes."""
 import random
 from collections import deque

@@ -1,4 +1,4 @@
-# expect: leak of 2097152 bytes per iteration at sequence_per_fit_leaks.py:37; LW304|LW303 at 31,30,8,11
+# expect: leak of about 2097152 bytes per iteration at sequence_per_fit_leaks.py:37; LW304|LW303 at 31,30,8,11
 """Active learning: each cycle wraps the samples chosen so far in a new PyDataset."""
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-# expect: leak per iteration at sessions_leaks.py:8; LW204 at 13,16
+# expect: leak of about 2380000 bytes per iteration at sessions_leaks.py:8; LW204 at 13,16
 import numpy as np
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-# expect: warm-up
+# expect: warm-up; fills until 1
 import keras
 import numpy as np
 import tensorflow as tf

@@ -1,6 +1,5 @@
-"""Diagnoses to tell, one per kind of verdict, and the golden files they are compared with."""
+"""Diagnoses to tell: small ones for the details, judged ones for the golden files."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from lowwater.model import (
     Unit,
     Verdict,
 )
+from replay.screens import SCREENS, screen_of
 
 MIB = 1 << 20
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -274,10 +274,11 @@ MAKERS: dict[str, Callable[[], Diagnosis]] = {
 }
 
 
-@pytest.fixture(params=MAKERS)
-def case(request: pytest.FixtureRequest) -> tuple[str, Diagnosis]:
-    """Each diagnosis in turn, with the name of its golden file."""
-    return request.param, MAKERS[request.param]()
+@pytest.fixture(params=[*MAKERS, *(f"judged-{name}" for name in SCREENS)])
+def case(request: pytest.FixtureRequest) -> Diagnosis:
+    """Each diagnosis in turn, small or judged."""
+    name = request.param.removeprefix("judged-")
+    return MAKERS[name]() if name == request.param else screen_of(name)
 
 
 @pytest.fixture
@@ -287,12 +288,12 @@ def told() -> Callable[[str], Diagnosis]:
 
 
 @pytest.fixture
-def expected() -> Callable[[str, str], str]:
-    """The golden text of that name; LOWWATER_UPDATE_GOLDEN=1 makes `actual` the new one."""
+def expected(request: pytest.FixtureRequest) -> Callable[[str, str], str]:
+    """The golden text of that name; `pytest --update-golden` makes `actual` the new one."""
 
     def read(name: str, actual: str) -> str:
         path = GOLDEN / name
-        if os.environ.get("LOWWATER_UPDATE_GOLDEN") == "1":
+        if request.config.getoption("--update-golden"):
             path.write_text(actual, encoding="utf-8")
         return path.read_text(encoding="utf-8")
 

@@ -24,46 +24,42 @@ from lowwater.model import (
     Verdict,
 )
 from lowwater.report.text import for_encoding, render
+from replay.screens import SCREENS, screen_of
 
 Told = Callable[[str], Diagnosis]
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_screen_is_what_we_agreed_to_show(
-    case: tuple[str, Diagnosis], expected: Callable[[str, str], str]
-) -> None:
-    name, diagnosis = case
-
-    screen = render(diagnosis)
+@pytest.mark.parametrize("name", SCREENS)
+def test_screen_is_what_we_agreed_to_show(name: str, expected: Callable[[str, str], str]) -> None:
+    screen = render(screen_of(name))
 
     assert screen == expected(f"{name}.txt", screen)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_screen_in_colour_is_what_we_agreed_to_show(
-    width: int, told: Told, expected: Callable[[str, str], str]
+    width: int, expected: Callable[[str, str], str]
 ) -> None:
-    screen = render(told("leak-with-a-finding"), width=width, colour=True)
+    screen = render(screen_of("leak-with-a-finding"), width=width, colour=True)
 
     assert screen == expected(f"leak-with-a-finding-{width}-in-colour.txt", screen)
 
 
-def test_wide_screen_is_what_we_agreed_to_show(
-    told: Told, expected: Callable[[str, str], str]
-) -> None:
-    screen = render(told("leak-with-a-finding"), width=120)
+def test_wide_screen_is_what_we_agreed_to_show(expected: Callable[[str, str], str]) -> None:
+    screen = render(screen_of("leak-with-a-finding"), width=120)
 
     assert screen == expected("leak-with-a-finding-120.txt", screen)
 
 
-def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: tuple[str, Diagnosis]) -> None:
-    for line in render(case[1], width=80).splitlines():
+def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: Diagnosis) -> None:
+    for line in render(case, width=80).splitlines():
         assert len(line) <= 80
         assert line == line.rstrip()
 
 
-def test_colour_changes_no_word(case: tuple[str, Diagnosis]) -> None:
-    plain, coloured = render(case[1]), render(case[1], colour=True)
+def test_colour_changes_no_word(case: Diagnosis) -> None:
+    plain, coloured = render(case), render(case, colour=True)
 
     without_codes = [line.rstrip() for line in ANSI.sub("", coloured).splitlines()]
     assert without_codes == plain.splitlines()

@@ -1,0 +1,1 @@
+"""Recordings of the specimens, judged again: whole, cut short and resampled."""

@@ -1,0 +1,71 @@
+"""All specimens, quiet and under load, held to their first lines without running them.
+
+`make record` makes the recordings; benchmarks/prefixes.py prints the same measure as a table.
+"""
+
+import pytest
+
+from lowwater.report.json import to_dict
+from lowwater.session import diagnose
+from replay.first_line import SPECIMENS, finding_faults, verdict_faults
+from replay.measure import ENOUGH_ROUNDS, Outcome, copies, differs, faults_of, prefixes, whole
+from replay.recordings import RECORDINGS, recordings
+
+RECORDED = tuple(recordings())
+each_recording = pytest.mark.parametrize("recorded", RECORDED, ids=str)
+# Of all answers after 5 to 11 rounds so many may be wrong: so little is hardly a run.
+MOST_WRONG_EARLY = 0.01
+MOST_BYTES = 5_000_000
+FEWEST_RUNS = 3
+
+
+def told(faults):
+    return "\n".join(f"{what}: {one}" for what, answers in faults.items() for one in answers)
+
+
+@each_recording
+def test_whole_run_is_judged_as_the_first_line_says(recorded):
+    report = to_dict(diagnose(recorded.timeline()))
+    verdict, truth = report["verdict"], recorded.truth
+    faults = verdict_faults(verdict, truth)
+    faults += finding_faults(report["findings"], truth, is_leak=verdict["is_leak"])
+
+    assert not faults, verdict["because"]
+
+
+@each_recording
+def test_prefixes_are_judged_right_and_stay_so(recorded):
+    faults = faults_of(list(prefixes(recorded)))
+
+    assert not faults, told(faults)
+
+
+def test_few_prefixes_of_few_rounds_are_judged_wrong():
+    answers = [one for recorded in RECORDED for one in prefixes(recorded, until=ENOUGH_ROUNDS - 1)]
+    wrong = [one for one in answers if one.outcome is Outcome.WRONG]
+
+    assert len(wrong) <= MOST_WRONG_EARLY * len(answers), told({"wrong": wrong})
+
+
+@each_recording
+def test_copy_is_judged_like_the_run_itself(recorded):
+    original = whole(recorded)
+    others = [one for one in copies(recorded) if differs(one, original)]
+
+    assert not others, told({"judged otherwise": others})
+
+
+def test_every_specimen_is_recorded_several_times():
+    runs = [recorded.specimen for recorded in RECORDED]
+    specimens = {path.stem for path in SPECIMENS.glob("*.py")}
+
+    assert {name for name in specimens if runs.count(name) < FEWEST_RUNS} == set()
+    assert {path.name for path in RECORDINGS.iterdir() if path.is_dir()} <= specimens
+
+
+def test_recordings_are_small_and_name_no_folder_of_the_machine():
+    contents = [recorded.content() for recorded in RECORDED]
+
+    assert sum(recorded.path.stat().st_size for recorded in RECORDED) < MOST_BYTES
+    for recorded, content in zip(RECORDED, contents, strict=True):
+        assert not {b for b in (b"/home/", b"/root", b"/tmp/", b"/work/") if b in content}, recorded
