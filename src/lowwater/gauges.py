@@ -6,6 +6,8 @@ from typing import Final
 RSS_ANON: Final = "rss_anon"
 RSS_FILE: Final = "rss_file"
 RSS_SHMEM: Final = "rss_shmem"
+# The most resident memory so far, of every kind; read at a few moments of the run only.
+RSS_PEAK: Final = "rss_peak"
 
 HEAP_USED: Final = "heap_used"
 HEAP_FREE: Final = "heap_free"
