@@ -28,7 +28,7 @@ from lowwater.instrumentation.loops import LimitOf, code_with_ticks, shown_path
 from lowwater.instrumentation.uncaught import failure
 from lowwater.interruption import let_through, must_be_raised, tell_failures_to
 from lowwater.mend import mend
-from lowwater.model import LAST_STATEMENT, START
+from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
 from lowwater.probes import default_probes
@@ -289,6 +289,9 @@ def _finish(agent: Agent) -> None:
     """Write the last words; a signal only cuts them short, for Python discards what is raised."""
     try:
         agent.observer.learn(versions_loaded())
+        # memray's own memory is not the program's.
+        agent.observer.escalation.finish()
+        agent.observer.moment(EXIT)
         agent.observer.finish(agent.inquest.last_words())
     except BaseException:  # noqa: BLE001 - the program is over: nobody is left to be told
         agent.observer.abandon()

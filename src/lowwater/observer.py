@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lowwater.escalation import Escalation, Inquiry
 from lowwater.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
 from lowwater.interruption import let_through
-from lowwater.model import EXIT, NotMeasured, Reading, Sample
+from lowwater.model import NotMeasured, Reading, Sample
 from lowwater.native_trace.tracer import Place
 from lowwater.probes.host import peak_bytes
 from lowwater.protocols import Probe
@@ -190,7 +190,6 @@ class Observer:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
             self.escalation.finish()
-            self.moment(EXIT)
             for record in last_words:
                 self._writer.append(record)
             for slots in self._slots:

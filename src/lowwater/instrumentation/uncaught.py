@@ -20,8 +20,6 @@ _OUT_OF_MEMORY: Final = (
     ("jax", "JaxRuntimeError", "RESOURCE_EXHAUSTED"),
     ("jaxlib", "JaxRuntimeError", "RESOURCE_EXHAUSTED"),
 )
-# The line of a long message that says what happened, where its first one does not.
-_TELLING: Final = ("OOM when allocating", "RESOURCE_EXHAUSTED")
 
 
 def failure(error: BaseException | None) -> Failed | None:
@@ -44,12 +42,10 @@ def _text(error: BaseException) -> str:
 
 
 def _telling_line(text: str) -> str:
-    """The first line, unless it is only the heading of what happened."""
+    """The first line that is no heading and no line of a traceback, as TensorFlow puts first."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines or not lines[0].endswith(":"):
-        return lines[0] if lines else ""
-    telling = (line for line in lines if any(word in line for word in _TELLING))
-    return next(telling, f"{lines[0]} {lines[-1]}" if len(lines) > 1 else lines[0])
+    telling = (line for line in lines if not line.endswith(":") and not line.startswith('File "'))
+    return next(telling, lines[0] if lines else "")
 
 
 def _with_causes(error: BaseException) -> Iterator[BaseException]:
