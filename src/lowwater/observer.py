@@ -121,7 +121,7 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        experimenting_s, began_s = self.escalation.spent_s, self._own_clock()
+        experimenting_s, began_s = self.escalation.spent_s + self._looking_s, self._own_clock()
         try:
             self._last_ordinals[unit_id] = ordinal
             place = Place(unit_id, ordinal, now_s - self._began_s)
@@ -135,7 +135,7 @@ class Observer:
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
-            experimenting_s = self.escalation.spent_s - experimenting_s
+            experimenting_s = self.escalation.spent_s + self._looking_s - experimenting_s
             spent_s = self._own_clock() - began_s - experimenting_s
             self._paces[unit_id].spend(max(0.0, spent_s))
             self._lock.release()
@@ -205,11 +205,16 @@ class Observer:
         self.escalation.abandon()
         self._writer.close()
 
+    @property
+    def _looking_s(self) -> float:
+        """What probes have spent on rare looks: those must not silence the unit they fall into."""
+        return sum(getattr(probe, "looking_s", 0.0) for probe in self.probes)
+
     def _footprint(self) -> Spent:
         made = self.escalation
         return Spent(
             samples=sum(pace.samples for pace in self._paces),
-            sampling_us=round(sum(pace.spent_s for pace in self._paces) * 1e6),
+            sampling_us=round((sum(pace.spent_s for pace in self._paces) + self._looking_s) * 1e6),
             collections=made.collections,
             collecting_us=round(made.collecting_s * 1e6),
             censuses=made.censuses,
