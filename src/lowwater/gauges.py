@@ -111,6 +111,12 @@ def resident_parts(gauges: Mapping[str, int]) -> ResidentParts | None:
     return ResidentParts(python, in_use, free, pool, room, max(0, sum(claims) - sum(parts)))
 
 
+def kept_bytes(gauges: Mapping[str, int]) -> int:
+    """Resident bytes that allocators keep though they are free, at the most."""
+    parts = resident_parts(gauges)
+    return pool_free_bytes(gauges) if parts is None else parts.malloc_free + parts.pool_free
+
+
 def rss_bytes(gauges: Mapping[str, int]) -> int:
     """Resident bytes of every kind, as `top` shows them."""
     return gauges.get(RSS_ANON, 0) + gauges.get(RSS_FILE, 0) + gauges.get(RSS_SHMEM, 0)

@@ -44,7 +44,7 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
     elif ending.signal is not None:
         yield Step(f"Find out why the program crashed with {signal_name(ending.signal)} first.")
     elif diagnosis.verdict.kind is Kind.INCONCLUSIVE:
-        yield Step(f"Find out first why the program ended early (exit code {ending.exit_code}).")
+        yield Step(f"Find out first whether exit code {ending.exit_code} came too early.")
 
 
 def _out_of_memory(diagnosis: Diagnosis) -> Step:

@@ -150,3 +150,17 @@ def test_what_the_allocators_count_is_resident_or_said_to_be_absent(seen):
     assert claimed == sum(parts) - parts.rest
     assert gauges.pool_free_bytes(seen) <= claimed
     assert gauges.in_use_bytes(seen) >= 0
+
+
+def test_what_is_kept_is_resident_and_not_in_use():
+    """A pool of 2 GiB, of which 1.1 GiB is resident with 330 MiB that malloc has in use."""
+    seen = {
+        gauges.RSS_ANON: 1100 * MIB,
+        gauges.HEAP_USED: 330 * MIB,
+        gauges.MMAP_USED: 2048 * MIB,
+        gauges.POOL_SIZE: 2048 * MIB,
+        gauges.POOL_IN_USE: 0,
+    }
+
+    assert gauges.kept_bytes(seen) == (1100 - 330) * MIB
+    assert gauges.in_use_bytes(seen) == 330 * MIB
