@@ -25,8 +25,10 @@ from lowwater.instrumentation._tick import Passes
 from lowwater.instrumentation.borrowed import forget_shadowed, load_what_is_needed_later
 from lowwater.instrumentation.heartbeat import heart_beating
 from lowwater.instrumentation.loops import LimitOf, code_with_ticks, shown_path
-from lowwater.interruption import let_through, tell_failures_to
+from lowwater.instrumentation.uncaught import failure
+from lowwater.interruption import let_through, must_be_raised, tell_failures_to
 from lowwater.mend import mend
+from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
 from lowwater.probes import default_probes
@@ -198,6 +200,7 @@ def _prepare(agent: Agent, assignment: Assignment) -> None:
         mend_libraries(observer)
     if assignment.experiment is not None:
         experiment_with(agent, assignment.experiment)
+    observer.moment(START)
 
 
 def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
@@ -251,13 +254,30 @@ def main(given: str, loaded_before: Collection[str] = ()) -> None:
         atexit.register(_finish, agent)
     ready = partial(forget_shadowed, loaded_before)
     try:
-        if assignment.is_module:
-            script.run_module(assignment.target, assignment.arguments, ready)
-        else:
-            script.run_script(assignment.target, assignment.arguments, add_ticks, ready)
+        try:
+            if assignment.is_module:
+                script.run_module(assignment.target, assignment.arguments, ready)
+            else:
+                script.run_script(assignment.target, assignment.arguments, add_ticks, ready)
+        finally:
+            _after_last_statement(agent)
     except BaseException as error:
         script.hide_our_frames(error, depth=_our_depth(error))
         raise
+
+
+def _after_last_statement(agent: Agent | None) -> None:
+    """See what the script leaves behind, and why it ended."""
+    if agent is None or not agent.observer.is_on:
+        return
+    try:
+        failed = failure(sys.exception())
+        if failed is not None:
+            agent.observer.record(failed)
+        agent.observer.moment(LAST_STATEMENT)
+    except BaseException:
+        if must_be_raised():
+            raise
 
 
 def _as_it_is(source: bytes, filename: str) -> CodeType:
@@ -269,6 +289,9 @@ def _finish(agent: Agent) -> None:
     """Write the last words; a signal only cuts them short, for Python discards what is raised."""
     try:
         agent.observer.learn(versions_loaded())
+        # memray's own memory is not the program's.
+        agent.observer.escalation.finish()
+        agent.observer.moment(EXIT)
         agent.observer.finish(agent.inquest.last_words())
     except BaseException:  # noqa: BLE001 - the program is over: nobody is left to be told
         agent.observer.abandon()

@@ -55,6 +55,11 @@ class Escalation:
             gauges[OWN_BLOCKS] = self._own_blocks
         return gauges
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether memray runs at this moment."""
+        return self.native_tracer is not None and self.native_tracer.is_running
+
     def is_tracing(self, place: Place, *, at_end: bool, may_act: bool) -> bool:
         """Whether memray runs, so that a sample would be untrue."""
         tracer = self.native_tracer

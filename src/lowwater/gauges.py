@@ -1,11 +1,13 @@
 """The names of all gauges, and the one sum that is judged: bytes in use."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 RSS_ANON: Final = "rss_anon"
 RSS_FILE: Final = "rss_file"
 RSS_SHMEM: Final = "rss_shmem"
+# The most resident memory so far, of every kind; read at a few moments of the run only.
+RSS_PEAK: Final = "rss_peak"
 
 HEAP_USED: Final = "heap_used"
 HEAP_FREE: Final = "heap_free"
@@ -67,7 +69,52 @@ def python_bytes(gauges: Mapping[str, int]) -> int:
 
 def pool_free_bytes(gauges: Mapping[str, int]) -> int:
     """What TensorFlow's host pool keeps for reuse. To malloc all of the pool is in use."""
-    return max(0, gauges.get(POOL_SIZE, 0) - gauges.get(POOL_IN_USE, 0))
+    in_use = gauges.get(POOL_IN_USE, 0)
+    free = gauges.get(POOL_SIZE, 0) - in_use
+    if HEAP_USED in gauges:
+        # The pool is a part of what malloc has handed out, however its size is estimated.
+        free = min(free, gauges[HEAP_USED] + gauges.get(MMAP_USED, 0) - in_use)
+    return max(0, free)
+
+
+class ResidentParts(NamedTuple):
+    """What anonymous resident memory consists of, in bytes: all but `absent` add up to it.
+
+    `absent` is what allocators have handed out, or keep, though it is not resident.
+    """
+
+    python: int
+    malloc_in_use: int
+    malloc_free: int
+    pool_free: int
+    rest: int
+    absent: int
+
+
+def resident_parts(gauges: Mapping[str, int]) -> ResidentParts | None:
+    """Who holds the anonymous resident memory; None where this cannot be known.
+
+    Memory is virtual until it is touched, so allocators may count more than there is. What is in
+    use has most likely been touched, what is free in malloc as well, unless it was trimmed. The
+    pool's free memory comes last: of a region that was just made nothing is resident.
+    """
+    if RSS_ANON not in gauges or HEAP_USED not in gauges:
+        return None
+    pool_free = pool_free_bytes(gauges)
+    taken = gauges[HEAP_USED] + gauges.get(MMAP_USED, 0) - pool_free
+    claims = (python_bytes(gauges), taken, gauges.get(HEAP_FREE, 0), pool_free)
+    room, parts = max(0, gauges[RSS_ANON]), []
+    for claim in claims:
+        parts.append(min(max(0, claim), room))
+        room -= parts[-1]
+    python, in_use, free, pool = parts
+    return ResidentParts(python, in_use, free, pool, room, max(0, sum(claims) - sum(parts)))
+
+
+def kept_bytes(gauges: Mapping[str, int]) -> int:
+    """Resident bytes that allocators keep though they are free, at the most."""
+    parts = resident_parts(gauges)
+    return pool_free_bytes(gauges) if parts is None else parts.malloc_free + parts.pool_free
 
 
 def rss_bytes(gauges: Mapping[str, int]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lowwater.policy import POLICY
 
@@ -48,6 +48,24 @@ class Sample:
 
     unit_id: int
     ordinal: int
+    elapsed_s: float
+    gauges: Mapping[str, int]
+
+
+# The moments of every run. Threads and exit handlers may go on after the last statement.
+START: Final = "start"
+LAST_STATEMENT: Final = "last statement"
+EXIT: Final = "exit"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All gauges at one moment of the run that is no boundary: its start, its end.
+
+    No unit has it, so it is booked and never judged.
+    """
+
+    name: str
     elapsed_s: float
     gauges: Mapping[str, int]
 
@@ -127,13 +145,17 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the program ended: its exit code, or the signal that killed it."""
+    """How the program ended: its exit code, or the signal that killed it.
+
+    `error` is the exception that nobody caught, as in `MemoryError: Unable to allocate 8 GiB`.
+    """
 
     elapsed_s: float
     exit_code: int | None
     signal: int | None = None
     out_of_memory: bool = False
     peak_rss_bytes: int | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +282,7 @@ class Timeline:
     environment: Mapping[str, str] = field(default_factory=dict)
     units: tuple[Unit, ...] = ()
     samples: tuple[Sample, ...] = ()
+    moments: tuple[Moment, ...] = ()
     collections: tuple[Collection, ...] = ()
     outside: tuple[OutsideSample, ...] = ()
     censuses: tuple[Census, ...] = ()
@@ -328,23 +351,36 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One line of the ledger: what a layer held at the start, at the end, and in between."""
+    """One line of the ledger: what a layer held at the start, at the end, and in between.
+
+    `series` has the values at the boundaries. `first`, `last` and `highest` are of the whole run,
+    where more of it was seen than its boundaries.
+    """
 
     layer: str
     name: str
     series: tuple[int, ...]
     is_estimate: bool = False
     remark: str = ""
+    first: int | None = None
+    last: int | None = None
+    highest: int | None = None
 
     @property
     def first_bytes(self) -> int:
-        """The value at the first boundary."""
-        return self.series[0]
+        """The value at the start of the run, as far as it was seen."""
+        return self.series[0] if self.first is None else self.first
 
     @property
     def last_bytes(self) -> int:
-        """The value at the last boundary."""
-        return self.series[-1]
+        """The value at the end of the run, as far as it was seen."""
+        return self.series[-1] if self.last is None else self.last
+
+    @property
+    def highest_bytes(self) -> int:
+        """The highest value that was seen, from inside or from outside."""
+        seen = (*self.series, self.first_bytes, self.last_bytes)
+        return max(seen if self.highest is None else (*seen, self.highest))
 
 
 @dataclass(frozen=True, slots=True)

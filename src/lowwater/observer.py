@@ -2,18 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lowwater.escalation import Escalation, Inquiry
-from lowwater.gauges import RSS_ANON, in_use_bytes
+from lowwater.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
 from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading, Sample
 from lowwater.native_trace.tracer import Place
+from lowwater.probes.host import peak_bytes
 from lowwater.protocols import Probe
 from lowwater.recording.records import (
     Columns,
     Learned,
     Noted,
+    Passed,
     Record,
     Sampled,
     Spent,
@@ -36,6 +38,8 @@ _MOST_NOTES = 200
 _LONGEST_NOTE = 1000
 # The unit of last resort: seconds.
 BY_TIME = "time"
+# Another thread may be about to look at all objects.
+_LONGEST_WAIT_S = 1.0
 
 
 class Pace:
@@ -117,7 +121,7 @@ class Observer:
         is_known = ordinal == self._last_ordinals[unit_id] and not at_end
         if is_known or not self._lock.acquire(blocking=False):
             return
-        experimenting_s, began_s = self.escalation.spent_s, self._own_clock()
+        experimenting_s, began_s = self.escalation.spent_s + self._looking_s, self._own_clock()
         try:
             self._last_ordinals[unit_id] = ordinal
             place = Place(unit_id, ordinal, now_s - self._began_s)
@@ -131,9 +135,26 @@ class Observer:
             self.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
-            experimenting_s = self.escalation.spent_s - experimenting_s
+            experimenting_s = self.escalation.spent_s + self._looking_s - experimenting_s
             spent_s = self._own_clock() - began_s - experimenting_s
             self._paces[unit_id].spend(max(0.0, spent_s))
+            self._lock.release()
+
+    def moment(self, name: str) -> None:
+        """Read all probes at the start or at the end of the run; this is no sample of a unit."""
+        if not self.is_on or self.escalation.is_traced:
+            return
+        if not self._lock.acquire(timeout=_LONGEST_WAIT_S):
+            return
+        try:
+            gauges, peak = self.escalation.read(), peak_bytes()
+            gauges |= {} if peak is None else {RSS_PEAK: peak}
+            elapsed_us = self._elapsed_us(self._clock())
+            self._writer.append(Passed(name, elapsed_us, self._values(gauges)), elapsed_us)
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
+            self.note(f"the {name} was not measured: {type(error).__name__}: {error}")
+        finally:
             self._lock.release()
 
     def heartbeat(self, every_s: float = 1.0) -> None:
@@ -184,11 +205,16 @@ class Observer:
         self.escalation.abandon()
         self._writer.close()
 
+    @property
+    def _looking_s(self) -> float:
+        """What probes have spent on rare looks: those must not silence the unit they fall into."""
+        return sum(getattr(probe, "looking_s", 0.0) for probe in self.probes)
+
     def _footprint(self) -> Spent:
         made = self.escalation
         return Spent(
             samples=sum(pace.samples for pace in self._paces),
-            sampling_us=round(sum(pace.spent_s for pace in self._paces) * 1e6),
+            sampling_us=round((sum(pace.spent_s for pace in self._paces) + self._looking_s) * 1e6),
             collections=made.collections,
             collecting_us=round(made.collecting_s * 1e6),
             censuses=made.censuses,
@@ -237,12 +263,16 @@ class Observer:
             self._writer.append(Unmeasured(probe, None))
 
     def _write(self, sample: Sample) -> None:
-        if any(name not in self._columns for name in sample.gauges):
-            self._columns = [*dict.fromkeys([*self._columns, *sample.gauges])]
-            self._writer.append(Columns(self._columns))
-        values = [sample.gauges.get(name) for name in self._columns]
+        values = self._values(sample.gauges)
         elapsed_us = round(sample.elapsed_s * 1e6)
         self._writer.append(Sampled(sample.unit_id, sample.ordinal, elapsed_us, values), elapsed_us)
+
+    def _values(self, gauges: Mapping[str, int]) -> list[int | None]:
+        """In the order of the columns, which are recorded anew where one is missing."""
+        if any(name not in self._columns for name in gauges):
+            self._columns = [*dict.fromkeys([*self._columns, *gauges])]
+            self._writer.append(Columns(self._columns))
+        return [gauges.get(name) for name in self._columns]
 
     def _elapsed_us(self, now_s: float) -> int:
         return round((now_s - self._began_s) * 1e6)

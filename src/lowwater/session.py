@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.experiment import Conclusion, Experiments
-from lowwater.model import Diagnosis, Ending, Evidence, Finding, Timeline
+from lowwater.model import Diagnosis, Evidence, Finding, Timeline
 from lowwater.native_trace.sites import add_sites
 from lowwater.probes.headroom import headroom
+from lowwater.recording.fold import ending
 from lowwater.recording.reader import load
 from lowwater.supervisor import Outcome, supervise
 
@@ -42,7 +43,7 @@ def watch(
     except UnreadableInput as error:  # the disk was full from the start
         timeline = Timeline()
         outcome = replace(outcome, notes=(str(error), *outcome.notes))
-    timeline = replace(timeline, ending=timeline.ending or _ending(outcome))
+    timeline = replace(timeline, ending=timeline.ending or ending(outcome.ended))
     return diagnose(timeline, outcome.notes), outcome
 
 
@@ -104,17 +105,6 @@ def _concluded(experiments: Experiments | None, findings: tuple[Finding, ...]) -
     if experiments is None:
         return None
     return conclude(experiments.rows[1:], findings) if experiments.base.grows else Conclusion()
-
-
-def _ending(outcome: Outcome) -> Ending:
-    ended = outcome.ended
-    return Ending(
-        ended.elapsed_us / 1e6,
-        ended.exit_code,
-        ended.signal,
-        ended.out_of_memory,
-        ended.peak_rss_bytes,
-    )
 
 
 def _looking(recording: str, line: "Line | None") -> Callable[[], None]:

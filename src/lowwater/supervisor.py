@@ -14,6 +14,7 @@ from subprocess import Popen
 
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
+from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end, head_of
 from lowwater.signals import ENDING, Witness, for_the_program, held_back
@@ -30,6 +31,7 @@ class Outside:
 
     pid: int
     looks: list[SeenOutside] = field(default_factory=list)
+    peak_bytes: int | None = None
     every_s: float = _LOOK_EVERY_S
     _next_s: float = 0.0
 
@@ -39,6 +41,7 @@ class Outside:
             return
         self._next_s = elapsed_s + self.every_s
         anon_bytes = _anonymous_bytes(self.pid)
+        self.peak_bytes = peak_bytes(f"/proc/{self.pid}/status") or self.peak_bytes
         if anon_bytes:
             self.looks.append(SeenOutside(round(elapsed_s * 1e6), anon_bytes))
         if len(self.looks) > _MOST_LOOKS:
@@ -70,7 +73,7 @@ def supervise(
 ) -> Outcome:
     """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
     head = head_of(recording)
-    kills_before = _oom_kills()
+    kills_before, largest_before = _oom_kills(), _largest_child_bytes()
     began_s = time.perf_counter()
     outside = Outside(child.pid)
     waiting = _Waiting(child, witness)
@@ -79,6 +82,7 @@ def supervise(
             outside.look(time.perf_counter() - began_s)
             on_look()
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
+    ended.peak_rss_bytes = _peak(outside, largest_before, was_killed=ended.signal is not None)
     records: list[Record] = [*outside.looks, ended]
     problem = append_after_end(recording, records, head)
     return Outcome(ended, (problem,) if problem else (), waiting.was_stopped)
@@ -159,8 +163,24 @@ def _ended(returncode: int, elapsed_s: float, kills_before: int | None) -> Ended
         exit_code=None if was_killed else returncode,
         signal=-returncode if was_killed else None,
         out_of_memory=is_oom,
-        peak_rss_bytes=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
+        peak_rss_bytes=None,
     )
+
+
+def _peak(outside: Outside, largest_before: int, *, was_killed: bool) -> int | None:
+    """The most resident memory of the program, as far as it can be told from outside.
+
+    The kernel tells that of the largest child that has ended, which may be a child of the program,
+    or another of ours. So it is asked only where a peak may have come after the last look.
+    """
+    largest = _largest_child_bytes()
+    if outside.peak_bytes is not None and not (was_killed and largest > largest_before):
+        return outside.peak_bytes
+    return max(largest, outside.peak_bytes or 0) if largest > largest_before else None
+
+
+def _largest_child_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 
 def _oom_kills() -> int | None:

@@ -10,15 +10,15 @@ POOL_FREE: Final = "TensorFlow pool, free for reuse"
 
 
 def last_bytes(evidence: Evidence, name: str) -> int:
-    """What the row held at the end; 0 where there is no such row, for nothing is claimed then."""
+    """What the row held at the last boundary, the last that was judged; 0 where there is no row."""
     row = _row(evidence, name)
-    return row.last_bytes if row else 0
+    return row.series[-1] if row else 0
 
 
 def risen_bytes(evidence: Evidence, name: str) -> int:
     """How far the row rose after the first quarter of the run, in which programs still load."""
     row = _row(evidence, name)
-    return row.last_bytes - row.series[len(row.series) // 4] if row else 0
+    return row.series[-1] - row.series[len(row.series) // 4] if row else 0
 
 
 def _row(evidence: Evidence, name: str) -> LedgerRow | None:

@@ -125,6 +125,11 @@ class NativeTracer:
             self.spent_s += time.perf_counter() - began_s
         return self._running is not None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether memray watches at this moment."""
+        return self._running is not None
+
     def finish(self) -> None:
         """The program ends: what was seen until now has to do."""
         if self._running is not None:

@@ -12,6 +12,7 @@ from lowwater.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
 from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
 
+_PEAK = re.compile(rb"VmHWM:\s*(\d+) kB")
 _KINDS = re.compile(rb"RssAnon:\s*(\d+) kB\s+RssFile:\s*(\d+) kB\s+RssShmem:\s*(\d+) kB")
 
 
@@ -35,6 +36,16 @@ class HostProbe:
             return NotMeasured(f"{self._path} does not split resident memory by kind")
         anon, file_backed, shared = (int(kib) * 1024 for kib in found.groups())
         return Reading({RSS_ANON: anon, RSS_FILE: file_backed, RSS_SHMEM: shared})
+
+
+def peak_bytes(path: str = "/proc/self/status") -> int | None:
+    """The most resident memory that a process ever had, while it lives."""
+    try:
+        found = _PEAK.search(_start_of(path))
+    except OSError as error:
+        let_through(error)
+        return None
+    return int(found[1]) * 1024 if found else None
 
 
 def _start_of(path: str) -> bytes:

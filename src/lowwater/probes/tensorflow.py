@@ -16,7 +16,9 @@ from lowwater.gauges import (
 )
 from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
+from lowwater.probes.glibc import GlibcProbe
 from lowwater.probes.pool import PoolSize, Untouched
+from lowwater.probes.regions import PoolRegions
 from lowwater.protocols import Probe
 
 _CONTEXT = "tensorflow.python.eager.context"
@@ -33,9 +35,15 @@ class TensorFlowProbe:
         """Ask `malloc` and `host` for what TensorFlow does not tell: how much its pool has."""
         self._malloc = malloc
         self._host = host
-        self._pool_size = PoolSize()
+        # Other mallocs have other headers.
+        self._pool_size = PoolSize(PoolRegions() if isinstance(malloc, GlibcProbe) else None)
         self._untouched = Untouched()
         self._silent_devices: set[str] = set()
+
+    @property
+    def looking_s(self) -> float:
+        """What a few rare looks have cost: too much for a sample, too little for the run."""
+        return self._pool_size.looking_s
 
     def read(self) -> Reading | NotMeasured:
         """Allocator statistics per device, registered functions, gradient registry entries."""
@@ -89,6 +97,6 @@ class TensorFlowProbe:
         malloc = self._malloc.read()
         if isinstance(malloc, NotMeasured):
             return {}
-        handed_out = malloc.gauges[HEAP_USED] + malloc.gauges[MMAP_USED]
-        size = self._pool_size.add(handed_out, info["peak"])
+        heap, mapped = malloc.gauges[HEAP_USED], malloc.gauges[MMAP_USED]
+        size = self._pool_size.add(heap, mapped, info["peak"])
         return {POOL_IN_USE: info["current"], POOL_SIZE: size}

@@ -10,12 +10,14 @@ import msgspec
 from lowwater import gauges
 from lowwater.errors import UnreadableInput
 from lowwater.model import (
+    EXIT,
     Census,
     Collection,
     Ending,
     Footprint,
     Holder,
     Mending,
+    Moment,
     NativeTrace,
     Note,
     OutsideSample,
@@ -34,6 +36,8 @@ MOST_CASES: Final = 256
 MOST_CENSUSES: Final = 64
 MOST_COLLECTIONS: Final = 512
 MOST_OUTSIDE: Final = 1024
+# The agent sees three: the start, the last statement, and the exit.
+MOST_MOMENTS: Final = 16
 # What a reader would read.
 MOST_NOTES: Final = 100
 MOST_UNMEASURED: Final = 100
@@ -54,6 +58,7 @@ class Fold:
         self.units: dict[int, Unit] = {}
         self.columns: list[str] = []
         self.samples: list[Sample] = []
+        self.moments: list[Moment] = []
         self.collections: list[Collection] = []
         self.censuses: list[Census] = []
         self.holders: list[Holder] = []
@@ -64,7 +69,8 @@ class Fold:
         self.notes: list[Note] = []
         self.mended: list[Mending] = []
         self.footprint: Footprint | None = None
-        self.ending: Ending | None = None
+        self.ended: records.Ended | None = None
+        self.failed: records.Failed | None = None
         self.experiments: Experiments | None = None
         self._left_out: Counter[str] = Counter()
 
@@ -74,6 +80,9 @@ class Fold:
             # Of a unit whose own record was lost on a full disk nothing can be told.
             case records.Sampled(unit_id) if unit_id in self.units:
                 self.samples.append(self._sample(record))
+            case records.Passed(name, elapsed_us, values):
+                moment = Moment(name, elapsed_us / 1e6, self._gauges(values))
+                self._add("moments", self.moments, moment, MOST_MOMENTS)
             case records.Columns(names):
                 self.columns = names
             case records.Began(environment) | records.Learned(environment):
@@ -111,20 +120,22 @@ class Fold:
                 self._add("notes", self.notes, Note(elapsed_us / 1e6, text), MOST_NOTES)
             case records.Mended(mendings):
                 self.mended = [_known(mending) for mending in mendings]
-            case records.Ended(elapsed_us, code, signal, out_of_memory, peak):
-                self.ending = Ending(elapsed_us / 1e6, code, signal, out_of_memory, peak)
+            case records.Failed():
+                self.failed = record
+            case records.Ended():
+                self.ended = record
             case records.Experimented(experiments):
                 found = _experiments(experiments)
                 self.experiments = replace(found, rows=found.rows[:MOST_EXPERIMENTS])
                 self._left_out["experiments"] = len(found.rows) - len(self.experiments.rows)
 
     def _sample(self, record: records.Sampled) -> Sample:
-        gauges = {
-            name: value
-            for name, value in zip(self.columns, record.values, strict=False)
-            if value is not None
-        }
+        gauges = self._gauges(record.values)
         return Sample(record.unit_id, record.ordinal, record.elapsed_us / 1e6, gauges)
+
+    def _gauges(self, values: list[int | None]) -> dict[str, int]:
+        named = zip(self.columns, values, strict=False)
+        return {name: value for name, value in named if value is not None}
 
     def _add(self, name: str, items: list[_Item], item: _Item, most: int) -> None:
         if len(items) < most:
@@ -140,6 +151,7 @@ class Fold:
             environment=self.environment,
             units=units,
             samples=tuple(sample for sample in self.samples if sample.unit_id in kept),
+            moments=tuple(self.moments),
             collections=tuple(self.collections),
             censuses=tuple(self.censuses),
             holders=tuple(self.holders),
@@ -150,9 +162,25 @@ class Fold:
             notes=(*self.notes, *self._about_left_out(len(units))),
             mended=tuple(self.mended),
             footprint=self.footprint,
-            ending=self.ending,
+            ending=self._ending(),
             experiments=self.experiments,
         )
+
+    def _ending(self) -> Ending | None:
+        """As the supervisor has seen it, with what only the program itself could know."""
+        if self.ended is None:
+            return None
+        seen, failed = ending(self.ended), self.failed
+        peaks = [
+            one.gauges[gauges.RSS_PEAK] for one in self.moments if gauges.RSS_PEAK in one.gauges
+        ]
+        is_exit_seen = any(one.name == EXIT for one in self.moments)
+        # From outside a peak of the last half second is missed, or that of a child is taken for it.
+        peak = max(peaks) if is_exit_seen and peaks else seen.peak_rss_bytes
+        if failed is None:
+            return replace(seen, peak_rss_bytes=peak)
+        ran_out = seen.out_of_memory or failed.out_of_memory
+        return replace(seen, peak_rss_bytes=peak, out_of_memory=ran_out, error=failed.error)
 
     def _judged_units(self) -> tuple[Unit, ...]:
         """All of them, or those with the most samples; each is judged at each place."""
@@ -172,6 +200,17 @@ class Fold:
                 f"only the {judged:,} with the most samples are judged"
             )
         return tuple(Note(0.0, text) for text in told)
+
+
+def ending(ended: records.Ended) -> Ending:
+    """How the program ended, as the supervisor has seen it."""
+    return Ending(
+        ended.elapsed_us / 1e6,
+        ended.exit_code,
+        ended.signal,
+        ended.out_of_memory,
+        ended.peak_rss_bytes,
+    )
 
 
 def unknown(what: str, error: msgspec.ValidationError) -> UnreadableInput:

@@ -55,6 +55,21 @@ class Sampled(_Record, tag="s"):
     values: list[int | None]
 
 
+class Passed(_Record, tag="moment"):
+    """The start or the end of the run; `values` follow the latest `Columns`."""
+
+    name: str
+    elapsed_us: _Number
+    values: list[int | None]
+
+
+class Failed(_Record, tag="failed"):
+    """The exception that ended the script: its type, and one line of its message."""
+
+    error: str
+    out_of_memory: bool
+
+
 class Collected(_Record, tag="gc"):
     """One garbage collection made as an experiment, with the bytes in use around it."""
 
@@ -183,6 +198,8 @@ Record: TypeAlias = (
     | UnitSeen
     | Columns
     | Sampled
+    | Passed
+    | Failed
     | Collected
     | Counted
     | Weighed

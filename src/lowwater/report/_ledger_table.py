@@ -15,9 +15,9 @@ from rich.text import Text
 from lowwater.model import LedgerRow
 from lowwater.printable import one_line
 from lowwater.report.sparkline import sparkline
-from lowwater.units import format_bytes, format_growth
+from lowwater.units import format_bytes
 
-_TITLES: Final = ("start", "end", "change")
+_TITLES: Final = ("start", "highest", "end")
 _GAP: Final = 2
 _INDENT: Final = 2
 _WIDEST_SPARKLINE: Final = 16
@@ -51,7 +51,7 @@ def _layout(rows: Sequence[LedgerRow], width: int, least_change_bytes: float) ->
     figures = zip(_TITLES, *map(_figures, rows), strict=True)
     widths = [max(map(len, column)) + _GAP for column in figures]
     room = width - max(names, default=0) - sum(widths)
-    # On a narrow screen the sparkline goes first, then the start: the end and the change tell it.
+    # On a narrow screen the sparkline goes first, then the start: the others tell what matters.
     blocks = min(_WIDEST_SPARKLINE, room - _GAP)
     return _Layout(
         first_figure=1 if room < 0 else 0,
@@ -88,12 +88,11 @@ def _name(row: LedgerRow) -> str:
 
 
 def _figures(row: LedgerRow) -> tuple[str, str, str]:
-    change = row.last_bytes - row.first_bytes
     about = "~" if row.is_estimate else ""
     return (
         f"{about}{format_bytes(row.first_bytes)}",
+        f"{about}{format_bytes(row.highest_bytes)}",
         f"{about}{format_bytes(row.last_bytes)}",
-        f"{about}{format_growth(change)}" if change else "0 B",
     )
 
 

@@ -1,12 +1,13 @@
 """What to type next: a few concrete steps for each kind of verdict."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from lowwater.gauges import GRADIENTS, HOST
 from lowwater.model import Diagnosis, Finding, Kind
 from lowwater.printable import one_line
+from lowwater.report._after_failure import after_a_failure, is_broken_off
+from lowwater.report._step import Step
 from lowwater.report._words import counted, plural, unit_of
 
 SCRIPT_KEY: Final = "script"
@@ -17,33 +18,14 @@ _NATIVE: Final = "LW404"
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One thing to do, what to type for it, and the causes whose findings say the same."""
-
-    text: str
-    command: str | None = None
-    said_by: frozenset[str] = frozenset()
-
-
 def next_steps(diagnosis: Diagnosis) -> tuple[Step, ...]:
     """The steps for this diagnosis, most useful first, without what its findings have said."""
     steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
     found = {finding.code for finding in diagnosis.findings}
     return (
-        *_when_memory_ran_out(diagnosis),
+        *after_a_failure(diagnosis),
         *(step for step in steps if not step.said_by & found),
     )
-
-
-def _when_memory_ran_out(diagnosis: Diagnosis) -> Iterator[Step]:
-    ran_out = diagnosis.ending is not None and diagnosis.ending.out_of_memory
-    # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
-    if ran_out and diagnosis.verdict.is_leak is False:
-        yield Step(
-            "It ran out of memory without a leak: it needs more than there is. "
-            "Make batches and shuffle buffers smaller, or raise the limit."
-        )
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
@@ -101,6 +83,10 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
 
 def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
     verdict, script = diagnosis.verdict, _script(diagnosis)
+    # A program that ends by itself does not run longer for being watched again.
+    if is_broken_off(diagnosis.ending):
+        yield Step("Then look again:", f"lowwater run {script}")
+        return
     if verdict.more_units_needed:
         more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
         yield Step(f"Let it run for {more}, or longer:", f"lowwater run {script}")

@@ -11,14 +11,17 @@ from rich.text import Text
 from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
 from lowwater.printable import one_line
+from lowwater.report._after_failure import is_broken_off
 from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table
-from lowwater.report._next_steps import Step, next_steps
+from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
+from lowwater.report._step import Step
 from lowwater.report._words import (
     COUNT_NAMES,
     counted,
     ending_sentence,
+    error_sentence,
     memory_of,
     seen,
     sentence,
@@ -57,7 +60,7 @@ def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
 
 
 def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
-    yield _headline(diagnosis.verdict, width)
+    yield _headline(diagnosis, width)
     yield _reason(diagnosis.verdict)
     yield from told_findings(diagnosis, width)
     if others := _informative(diagnosis):
@@ -78,10 +81,11 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     yield from _footprint(diagnosis)
 
 
-def _headline(verdict: Verdict, width: int) -> RenderableType:
+def _headline(diagnosis: Diagnosis, width: int) -> RenderableType:
+    verdict = diagnosis.verdict
     said = "SLOW LEAK" if verdict.is_slow else _LABELS[verdict.is_leak]
     label = Text(f"{said}  ", _STYLES.get(verdict.kind, _OTHER_STYLE))
-    claim, context = Text(one_line(_claim(verdict)), "bold"), Text(one_line(_context(verdict)))
+    claim, context = Text(one_line(_claim(diagnosis)), "bold"), Text(one_line(_context(verdict)))
     fits = label.cell_len + claim.cell_len + 1 + context.cell_len <= width
     line = Table.grid()
     line.add_column(no_wrap=True)
@@ -89,13 +93,16 @@ def _headline(verdict: Verdict, width: int) -> RenderableType:
     return line
 
 
-def _claim(verdict: Verdict) -> str:
+def _claim(diagnosis: Diagnosis) -> str:
+    verdict = diagnosis.verdict
     if verdict.kind is Kind.LEAK:
         growth = verdict.growth_bytes_per_unit
         much = "memory grows with every" if growth is None else f"{format_growth(growth)} per"
         return f"{much} {unit_of(verdict)}"
     if verdict.kind is not Kind.INCONCLUSIVE:
         return f"{verdict.kind}: {_MEANINGS[verdict.kind]}"
+    if is_broken_off(diagnosis.ending):
+        return f"{verdict.kind}: it ended too early to tell"
     if not verdict.more_units_needed:
         return f"{verdict.kind}: this run does not tell"
     more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
@@ -186,10 +193,12 @@ def _unmeasured(ledger: Ledger) -> Iterator[RenderableType]:
 
 
 def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    told = ending_sentence(diagnosis.ending) if diagnosis.ending else None
-    if told:
-        until = prose("The verdict is on what was seen until then.")
-        yield section("How it ended", [prose(told), until])
+    ending = diagnosis.ending
+    if ending is None or (told := ending_sentence(ending)) is None:
+        return
+    until = "The verdict is on what was seen until then."
+    said = (error_sentence(ending), told, until)
+    yield section("How it ended", [prose(line) for line in said if line is not None])
 
 
 def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:

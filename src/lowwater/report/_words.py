@@ -6,6 +6,7 @@ from typing import Final
 
 from lowwater.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
 from lowwater.model import Ending, Unit, Verdict
+from lowwater.printable import one_line
 from lowwater.units import format_bytes, format_duration
 from lowwater.verdict.words import one
 
@@ -83,11 +84,19 @@ def ending_sentence(ending: Ending) -> str | None:
     return f"The program {_how(ending)} after {format_duration(ending.elapsed_s)}{told}."
 
 
+def error_sentence(ending: Ending) -> str | None:
+    """The exception that ended the script, in its own words; None where there was none."""
+    if ending.error is None:
+        return None
+    what = "It ran out of memory" if ending.out_of_memory else "The script failed"
+    return sentence(one_line(f"{what}: {ending.error}"))
+
+
 def _how(ending: Ending) -> str:
     if ending.signal is not None:
         return _killed(signal_name(ending.signal), out_of_memory=ending.out_of_memory)
     code = "an unknown exit code" if ending.exit_code is None else f"exit code {ending.exit_code}"
-    before = "ran out of memory and " if ending.out_of_memory else ""
+    before = "ran out of memory and " if ending.out_of_memory and ending.error is None else ""
     return f"{before}ended with {code}"
 
 

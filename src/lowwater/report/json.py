@@ -105,6 +105,7 @@ def _row(row: LedgerRow) -> dict[str, Any]:
         "name": row.name,
         "first_bytes": row.first_bytes,
         "last_bytes": row.last_bytes,
+        "highest_bytes": row.highest_bytes,
         "change_bytes": row.last_bytes - row.first_bytes,
         "series": list(row.series),
         "is_estimate": row.is_estimate,
@@ -120,4 +121,5 @@ def _ending(ending: Ending) -> dict[str, Any]:
         "signal_name": None if ending.signal is None else signal_name(ending.signal),
         "out_of_memory": ending.out_of_memory,
         "peak_rss_bytes": ending.peak_rss_bytes,
+        "error": ending.error,
     }

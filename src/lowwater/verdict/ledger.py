@@ -1,129 +1,220 @@
 """The ledger: who holds the memory, in three layers that add up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from lowwater import gauges
-from lowwater.model import Ledger, LedgerRow, Sample, Timeline, Unit
+from lowwater.gauges import ResidentParts, resident_parts
+from lowwater.model import EXIT, START, Ledger, LedgerRow, Moment, Sample, Timeline, Unit
 
-SYSTEM = "system"
-ALLOCATOR = "allocator"
-IN_USE = "in use"
+SYSTEM: Final = "system"
+ALLOCATOR: Final = "allocator"
+NOT_RESIDENT: Final = "not resident"
+IN_USE: Final = "in use"
+
+RESIDENT: Final = "resident, in all"
+ANONYMOUS: Final = "resident, anonymous"
 
 # As many points as a sparkline can show.
-_MOST_POINTS = 60
+_MOST_POINTS: Final = 60
 
-_Booking = Callable[[Mapping[str, int]], int]
-
-_POOL_REMARK = "estimated: TensorFlow tells the pool's peak, not its size"
-_PYTHON_REMARK = f"estimated: {gauges.BYTES_PER_PYTHON_BLOCK} bytes per block"
-_REMAINDER_REMARK = (
-    "stacks, other allocators; negative where memory was allocated but never touched, "
-    "or free memory was given back to the system"
+_POOL_REMARK: Final = "at most: a part of the pool may never have been touched"
+_PYTHON_REMARK: Final = f"estimated: {gauges.BYTES_PER_PYTHON_BLOCK} bytes per block"
+_REMAINDER_REMARK: Final = "thread stacks, and what other allocators hold"
+_UNSEEN_REMARK: Final = (
+    f"{_REMAINDER_REMARK}; at the end also what came after the last look inside the program"
+)
+_ABSENT_REMARK: Final = (
+    "allocated but not written to yet, or freed and given back to the system; "
+    "so the allocators count this much more than is resident"
 )
 
 
+class _Seen(NamedTuple):
+    """One reading, and what it says of resident memory."""
+
+    gauges: Mapping[str, int]
+    parts: ResidentParts | None
+
+
+_Booking = Callable[[_Seen], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """All that was read of a run: `series` at the boundaries that are shown, `all` at any time."""
+
+    series: Sequence[_Seen]
+    all: Sequence[_Seen]
+    first: _Seen | None
+    last: _Seen
+    is_end_unseen: bool
+
+    def has(self, gauge: str) -> bool:
+        """Whether there is anything to book."""
+        return any(gauge in seen.gauges for seen in self.all)
+
+    def row(self, layer: str, name: str, booking: _Booking, remark: str = "") -> LedgerRow:
+        """One row, with what it held at the boundaries, and in the whole run."""
+        return LedgerRow(
+            layer,
+            name,
+            _thinned(_booked(self.series, booking)),
+            remark=remark,
+            first=None if self.first is None else booking(self.first),
+            last=booking(self.last),
+            highest=max(_booked(self.all, booking), default=None),
+        )
+
+
 def book(timeline: Timeline, unit: Unit | None) -> Ledger:
-    """The ledger of a run at the boundaries of `unit`, or at all of them."""
+    """The ledger of a run at its start, at its end, and at the boundaries of `unit`, or at all."""
     chosen = timeline.of(unit) if unit is not None else timeline.samples
-    samples = tuple(sorted(chosen, key=lambda sample: sample.elapsed_s))
-    rows = (*_system(samples), *_allocator(samples), *_in_use(samples))
-    return Ledger(rows, dict(timeline.unmeasured), _counts(samples))
-
-
-def _system(samples: tuple[Sample, ...]) -> tuple[LedgerRow, ...]:
-    names = (
-        ("resident, anonymous", gauges.RSS_ANON),
-        ("resident, mapped files", gauges.RSS_FILE),
-        ("resident, shared", gauges.RSS_SHMEM),
-    )
-    return tuple(
-        LedgerRow(SYSTEM, name, _thinned(values))
-        for name, gauge in names
-        if (values := [s.gauges[gauge] for s in samples if gauge in s.gauges])
+    read = _readings(timeline, chosen)
+    if read is None:
+        return Ledger(unmeasured=dict(timeline.unmeasured))
+    rows = (*_system(read, timeline), *_allocator(read), *_in_use(read))
+    return Ledger(
+        tuple(row for row in rows if row.series), dict(timeline.unmeasured), _counts(read.series)
     )
 
 
-def _allocator(samples: tuple[Sample, ...]) -> tuple[LedgerRow, ...]:
+def _readings(timeline: Timeline, chosen: Sequence[Sample]) -> _Readings | None:
+    seen = _in_order([*timeline.samples, *timeline.moments])
+    if not seen:
+        return None
+    # Read once: a reading is booked in many rows.
+    read = {id(one): _seen(one.gauges) for one in seen}
+    start = next((read[id(one)] for one in timeline.moments if one.name == START), None)
+    last = _last_seen_outside(timeline, seen[-1])
+    end = read[id(seen[-1])] if last is None else last
+    series = [read[id(one)] for one in _in_order(chosen) or seen]
+    return _Readings(series, [*read.values(), end], start, end, is_end_unseen=last is not None)
+
+
+def _last_seen_outside(timeline: Timeline, last: Sample | Moment) -> _Seen | None:
+    """A program that was killed has no last word: what was last seen of it from outside counts."""
+    looks = timeline.outside[-1:]
+    is_over = any(one.name == EXIT for one in timeline.moments)
+    if is_over or not looks or looks[0].elapsed_s <= last.elapsed_s:
+        return None
+    return _seen({**last.gauges, gauges.RSS_ANON: looks[0].anon_bytes})
+
+
+def _seen(found: Mapping[str, int]) -> _Seen:
+    return _Seen(found, resident_parts(found))
+
+
+def _in_order(seen: Iterable[Sample | Moment]) -> list[Sample | Moment]:
+    return sorted(seen, key=lambda one: one.elapsed_s)
+
+
+def _system(read: _Readings, timeline: Timeline) -> tuple[LedgerRow, ...]:
+    """What the kernel sees; no peak is lower than what was seen from outside."""
+    if not read.has(gauges.RSS_ANON):
+        return ()
+    anonymous = read.row(SYSTEM, ANONYMOUS, _gauge(gauges.RSS_ANON))
+    others = (
+        read.row(SYSTEM, "resident, mapped files", _gauge(gauges.RSS_FILE)),
+        read.row(SYSTEM, "resident, shared", _gauge(gauges.RSS_SHMEM)),
+    )
+    peak = max(_peaks(read, timeline), default=0)
+    looks = (look.anon_bytes for look in timeline.outside)
+    # Only the sum has a peak in the kernel's books; the kinds have what the others leave of it.
+    least = max(looks, default=0), peak - sum(row.highest or 0 for row in others)
+    return (
+        _at_least(read.row(SYSTEM, RESIDENT, lambda seen: gauges.rss_bytes(seen.gauges)), peak),
+        _at_least(anonymous, *least),
+        *others,
+    )
+
+
+def _peaks(read: _Readings, timeline: Timeline) -> list[int]:
+    """The most resident memory of all kinds, by those who saw it."""
+    found = _booked(read.all, _gauge(gauges.RSS_PEAK))
+    ending = timeline.ending
+    if ending is not None and ending.peak_rss_bytes is not None:
+        found.append(ending.peak_rss_bytes)
+    return found
+
+
+def _at_least(row: LedgerRow, *bounds: int) -> LedgerRow:
+    return replace(row, highest=max(row.highest or 0, *bounds))
+
+
+def _gauge(name: str) -> _Booking:
+    return lambda seen: seen.gauges.get(name)
+
+
+def _allocator(read: _Readings) -> tuple[LedgerRow, ...]:
     """Rows that add up to the anonymous resident bytes: the remainder is what they leave.
 
     The pool takes its memory from malloc, which counts all of it as in use. So what is free
     in the pool is taken out of malloc's row and booked once, in the pool's own.
     """
-    measured = [s for s in samples if gauges.RSS_ANON in s.gauges and gauges.HEAP_USED in s.gauges]
-    if not measured:
+    if not any(seen.parts for seen in read.all):
         return ()
-    rows = [
-        LedgerRow(ALLOCATOR, name, _booked(measured, booking), bool(remark), remark)
-        for name, booking, remark in _bookings(measured)
-    ]
-    return (
-        *rows,
-        LedgerRow(ALLOCATOR, "remainder", _remainder(measured), remark=_REMAINDER_REMARK),
-        *_results(measured),
-    )
+    rows = [read.row(ALLOCATOR, "malloc, in use", _part("malloc_in_use"))]
+    if read.has(gauges.HEAP_FREE):
+        rows.append(read.row(ALLOCATOR, "malloc, free but kept", _part("malloc_free")))
+    if read.has(gauges.POOL_SIZE):
+        free = read.row(
+            ALLOCATOR, "TensorFlow pool, free for reuse", _part("pool_free"), _POOL_REMARK
+        )
+        rows.append(replace(free, is_estimate=True))
+    if read.has(gauges.PYTHON_BLOCKS):
+        small = read.row(ALLOCATOR, "Python small objects", _part("python"), _PYTHON_REMARK)
+        rows.append(replace(small, is_estimate=True))
+    remark = _UNSEEN_REMARK if read.is_end_unseen else _REMAINDER_REMARK
+    rest = read.row(ALLOCATOR, "remainder", _part("rest"), remark)
+    return (*rows, rest, *_results(read), *_absent(read))
 
 
-def _results(measured: list[Sample]) -> tuple[LedgerRow, ...]:
+def _part(name: str) -> _Booking:
+    return lambda seen: None if seen.parts is None else getattr(seen.parts, name)
+
+
+def _results(read: _Readings) -> tuple[LedgerRow, ...]:
     """Apart from the others: they are in the shared bytes of the system, not in the anonymous."""
-    if not any(sample.gauges.get(gauges.RESULTS_MAPPED) for sample in measured):
+    if not any(seen.gauges.get(gauges.RESULTS_MAPPED) for seen in read.all):
         return ()
-    values = _booked(measured, lambda seen: seen.get(gauges.RESULTS_MAPPED, 0))
-    return (LedgerRow(ALLOCATOR, "results of isolated calls, shared", values),)
+    mapped = _gauge(gauges.RESULTS_MAPPED)
+    name = "results of isolated calls, shared"
+    return (read.row(ALLOCATOR, name, lambda seen: mapped(seen) or 0),)
 
 
-def _bookings(measured: list[Sample]) -> list[tuple[str, _Booking, str]]:
-    """What each allocator holds, where it has a gauge; an estimate says so in its remark."""
-    found: list[tuple[str, _Booking, str]] = [("malloc, in use", _malloc_in_use, "")]
-    if any(gauges.HEAP_FREE in sample.gauges for sample in measured):
-        found.append(("malloc, free but kept", _malloc_free, ""))
-    if any(gauges.POOL_SIZE in sample.gauges for sample in measured):
-        found.append(("TensorFlow pool, free for reuse", gauges.pool_free_bytes, _POOL_REMARK))
-    if any(gauges.PYTHON_BLOCKS in sample.gauges for sample in measured):
-        found.append(("Python small objects", gauges.python_bytes, _PYTHON_REMARK))
-    return found
+def _absent(read: _Readings) -> tuple[LedgerRow, ...]:
+    """By how much the allocators count more than there is, where they do."""
+    row = read.row(NOT_RESIDENT, "allocated, not in memory", _part("absent"), _ABSENT_REMARK)
+    return (row,) if row.highest else ()
 
 
-def _malloc_in_use(seen: Mapping[str, int]) -> int:
-    taken = seen[gauges.HEAP_USED] + seen.get(gauges.MMAP_USED, 0)
-    return taken - gauges.pool_free_bytes(seen)
-
-
-def _malloc_free(seen: Mapping[str, int]) -> int:
-    return seen.get(gauges.HEAP_FREE, 0)
-
-
-def _booked(measured: list[Sample], booking: _Booking) -> tuple[int, ...]:
-    return _thinned([booking(sample.gauges) for sample in measured])
-
-
-def _remainder(measured: list[Sample]) -> tuple[int, ...]:
-    bookings = [booking for _, booking, _ in _bookings(measured)]
-    return _thinned(
-        [s.gauges[gauges.RSS_ANON] - sum(book_(s.gauges) for book_ in bookings) for s in measured]
+def _in_use(read: _Readings) -> tuple[LedgerRow, ...]:
+    places = dict.fromkeys(place for seen in read.all for place in gauges.places(seen.gauges))
+    return tuple(
+        read.row(IN_USE, IN_USE if place == gauges.HOST else f"{place} in use", _in_use_at(place))
+        for place in places
     )
 
 
-def _in_use(samples: tuple[Sample, ...]) -> tuple[LedgerRow, ...]:
-    places = dict.fromkeys(place for s in samples for place in gauges.places(s.gauges))
-    rows = []
-    for place in places:
-        found = (gauges.in_use_bytes(sample.gauges, place) for sample in samples)
-        values = [value for value in found if value is not None]
-        name = IN_USE if place == gauges.HOST else f"{place} in use"
-        if values:
-            rows.append(LedgerRow(IN_USE, name, _thinned(values)))
-    return tuple(rows)
+def _in_use_at(place: str) -> _Booking:
+    return lambda seen: gauges.in_use_bytes(seen.gauges, place)
 
 
-def _counts(samples: tuple[Sample, ...]) -> dict[str, tuple[int, int]]:
+def _counts(series: Sequence[_Seen]) -> dict[str, tuple[int, int]]:
     found = {}
     for name in gauges.COUNTS:
-        values = [sample.gauges[name] for sample in samples if name in sample.gauges]
+        values = _booked(series, _gauge(name))
         if values:
             found[name] = (values[0], values[-1])
     return found
+
+
+def _booked(readings: Iterable[_Seen], booking: _Booking) -> list[int]:
+    return [value for seen in readings if (value := booking(seen)) is not None]
 
 
 def _thinned(values: list[int]) -> tuple[int, ...]:

@@ -103,6 +103,7 @@ def test_ledger_tells_first_last_and_change(told: Told) -> None:
 
     in_use = next(row for row in ledger["rows"] if row["name"] == "malloc, in use")
     assert in_use["change_bytes"] == in_use["last_bytes"] - in_use["first_bytes"] == 55 << 20
+    assert in_use["highest_bytes"] == max(in_use["series"])
     assert len(in_use["series"]) == 12
     assert ledger["counts"]["functions"] == {"first": 24, "last": 288}
 
@@ -115,6 +116,7 @@ def test_ending_names_the_signal(told: Told) -> None:
         "signal_name": "SIGKILL",
         "out_of_memory": True,
         "peak_rss_bytes": 7 << 30,
+        "error": None,
     }
 
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Diagnosis, Finding
+from lowwater.model import Diagnosis, Ending, Finding
 from lowwater.report._next_steps import next_steps
+from lowwater.report.json import to_dict
+from lowwater.report.text import render
 
 Told = Callable[[str], Diagnosis]
 FINDING = Finding("LW102", "growing-container", "it grows", "empty it", "train.py:3")
@@ -81,3 +83,71 @@ def test_memory_growth_of_a_greedy_gpu_is_not_advised_twice(told: Told) -> None:
 def test_program_that_does_not_leak_is_not_to_be_mended(told: Told) -> None:
     assert steps_of(told("flat"), FINDING) == steps_of(told("flat"))
     assert steps_of(told("inconclusive"), FINDING) == steps_of(told("inconclusive"))
+
+
+LONGER = ("longer", "more epochs", "Let it run")
+OOM = Ending(9.0, 1, out_of_memory=True, error="ResourceExhaustedError: OOM when allocating")
+KILLED_FOR_MEMORY = Ending(9.0, None, signal=9, out_of_memory=True)
+CRASHED = Ending(9.0, 1, error="AttributeError: no attribute 'validation_data'")
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        OOM,
+        KILLED_FOR_MEMORY,
+        CRASHED,
+        Ending(9.0, None, signal=11),
+        Ending(9.0, None, signal=9),
+        Ending(9.0, 3),
+    ],
+)
+def test_a_script_that_failed_is_never_told_to_run_longer(told: Told, ending: Ending) -> None:
+    for name in ("inconclusive", "without-round-trips"):
+        diagnosis = replace(told(name), ending=ending)
+
+        assert not [step for step in steps_of(diagnosis) if any(one in step for one in LONGER)]
+        assert not any(one in render(diagnosis).split("\n\n")[0] for one in LONGER)
+
+
+@pytest.mark.parametrize("ending", [Ending(9.0, 0), Ending(9.0, None, signal=2), Ending(9.0, 130)])
+def test_a_script_that_ended_well_or_was_interrupted_is(told: Told, ending: Ending) -> None:
+    steps = steps_of(replace(told("inconclusive"), ending=ending))
+
+    assert steps[0] == "Let it run for 3 more epochs, or longer:"
+
+
+@pytest.mark.parametrize("name", ["inconclusive", "leak", "flat"])
+def test_a_crash_is_to_be_fixed_first(told: Told, name: str) -> None:
+    first = steps_of(replace(told(name), ending=CRASHED))[0]
+
+    assert first == "Fix the error that ended the script first (see above)."
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("leak", "It ran out of memory, and it leaks: fix the leak first."),
+        ("flat", "It ran out of memory without a leak: it needs more than there is. "),
+        ("inconclusive", "It ran out of memory before it could be told whether each epoch keeps "),
+    ],
+)
+@pytest.mark.parametrize("ending", [OOM, KILLED_FOR_MEMORY])
+def test_who_ran_out_of_memory_gets_advice_that_fits(
+    told: Told, name: str, step: str, ending: Ending
+) -> None:
+    assert steps_of(replace(told(name), ending=ending))[0].startswith(step)
+
+
+@pytest.mark.parametrize(
+    ("ending", "line"),
+    [
+        (OOM, "It ran out of memory: ResourceExhaustedError: OOM when allocating."),
+        (CRASHED, "The script failed: AttributeError: no attribute 'validation_data'."),
+    ],
+)
+def test_the_screen_says_what_ended_the_script(told: Told, ending: Ending, line: str) -> None:
+    diagnosis = replace(told("flat"), ending=ending)
+
+    assert f"How it ended\n  {line}\n  The program ended with exit code 1" in render(diagnosis)
+    assert to_dict(diagnosis)["ending"]["error"] == ending.error

@@ -41,6 +41,7 @@ def test_layers_have_their_rows():
     ledger = ledger_of(a_run(12))
 
     assert names(ledger, "system") == [
+        "resident, in all",
         "resident, anonymous",
         "resident, mapped files",
         "resident, shared",
@@ -83,24 +84,30 @@ def test_estimates_say_so():
 
     assert estimated == {
         "TensorFlow pool, free for reuse": (
-            "estimated: TensorFlow tells the pool's peak, not its size"
+            "at most: a part of the pool may never have been touched"
         ),
         "Python small objects": "estimated: 96 bytes per block",
     }
 
 
-def test_a_remainder_below_zero_is_explained():
-    remainder = row(ledger_of(a_run(12).holds("rss_anon", mib=-100)), "remainder")
+def test_what_is_not_resident_is_told_apart_and_why():
+    ledger = ledger_of(a_run(12).holds("rss_anon", mib=-100))
+    absent = row(ledger, "allocated, not in memory")
 
-    assert remainder.last_bytes == -80 * MIB
-    assert "never touched" in remainder.remark
+    assert row(ledger, "remainder").last_bytes == 0
+    assert (absent.layer, absent.last_bytes) == ("not resident", 80 * MIB)
+    assert "not written to yet" in absent.remark
+
+
+def test_where_all_is_resident_nothing_is_said_of_it():
+    assert not names(ledger_of(a_run(12)), "not resident")
 
 
 def test_a_foreign_malloc_has_no_allocator_rows():
     ledger = ledger_of(a_run(12).lacks(HEAP_USED, HEAP_FREE, MMAP_USED))
 
     assert names(ledger, "allocator") == []
-    assert names(ledger, "system")[0] == "resident, anonymous"
+    assert names(ledger, "system")[1] == "resident, anonymous"
 
 
 def test_a_long_run_is_thinned_for_a_sparkline_and_keeps_its_ends():
