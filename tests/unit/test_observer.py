@@ -3,6 +3,7 @@
 import gc
 import itertools
 import sys
+import weakref
 
 import pytest
 
@@ -489,3 +490,58 @@ def test_last_words_are_recorded(path, clock):
     watching.finish([Tallied([a_tally("call", "fit", each=0)])])
 
     assert [tally.name for tally in load(path).tallies] == ["fit"]
+
+
+def census_rounds(path, clock, inquiry, rounds, *, first_s):
+    """The rounds with a census, where the program has taken so much before its loop."""
+    clock.now_s = first_s
+    heap = Heap(clock, cost_s=0.0001)
+    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    unit = watching.unit_id("epoch")
+    for ordinal in range(rounds + 1):
+        clock.now_s += 0.3
+        heap.used += 2 * MIB
+        watching.boundary(unit, ordinal)
+    watching.boundary(unit, rounds, at_end=True)
+    watching.finish()
+    return [census.ordinal for census in load(path).censuses]
+
+
+@pytest.mark.parametrize("rounds", [6, 7, 8, 12])
+def test_the_second_census_is_made_at_the_end_of_a_loop_that_cannot_afford_it_before(
+    path, clock, rounds
+):
+    assert census_rounds(path, clock, Inquiry(clock), rounds, first_s=2.0) == [4, rounds]
+
+
+def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):
+    assert census_rounds(path, clock, Inquiry(clock), 12, first_s=50.0)[:2] == [4, 7]
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_census_leaves_the_programs_objects_to_the_collector_as_they_were(path, clock, frozen):
+    if frozen:
+        gc.freeze()
+    before = gc.get_freeze_count()
+    try:
+        rising_run(path, clock, Inquiry(clock))
+        assert gc.get_freeze_count() == before
+    finally:
+        gc.unfreeze()
+
+
+def test_garbage_that_a_census_makes_is_gone_before_the_next_mark(path, clock):
+    class Cycle:
+        def __init__(self):
+            self.itself = self
+
+    made = []
+
+    def inquiry(in_use_bytes):
+        made.append(weakref.ref(Cycle()))
+        return 300_000, ()
+
+    rising_run(path, clock, inquiry, rounds=6, mib=2)
+
+    assert made
+    assert all(cycle() is None for cycle in made)
