@@ -180,7 +180,7 @@ def test_a_worker_does_not_use_up_what_the_main_loop_needs(watching, rise, looke
     assert [one.ordinal for one in load(path).collections if one.unit_id == main][-1] == 20
 
 
-def test_a_main_thread_that_only_waits_leaves_it_all_to_the_others(watching, heap, clock, looked):
+def test_a_main_thread_that_only_waits_leaves_it_all_to_the_others(watching, rise, looked):
     worker = watching.unit_id("epoch")
     in_a_thread(lambda: rise(worker, 20)).join(10)
     watching.finish()
