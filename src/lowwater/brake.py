@@ -29,10 +29,14 @@ class Brake:
         """Whether a collection fits in."""
         return self._latest_collection_s <= left_s
 
-    def allows_census(self, left_s: float, blocks: int, *, is_last_chance: bool) -> bool:
-        """Whether a census of so many blocks fits in; the last chance may overdraw once."""
+    def allows_census(self, left_s: float, blocks: int, *, leaving: int = 0) -> bool:
+        """Whether a census of so many blocks fits in, and leaves room for so many more."""
         needed_s = self._latest_census_s or blocks * _CENSUS_S_PER_BLOCK
-        return left_s >= (0.0 if is_last_chance else needed_s)
+        return (1 + leaving) * needed_s <= left_s
+
+    def allows_last_census(self, left_s: float) -> bool:
+        """Whether one may overdraw that has no later chance."""
+        return left_s >= 0
 
     def left_s(self, process_s: float, *, with_credit: bool) -> float:
         """What may still be spent; the processor time of the process has our own in it."""

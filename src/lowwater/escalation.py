@@ -49,6 +49,7 @@ class Escalation:
         most = self._policy.most_censuses
         self._of_main = Suspicion(self._policy, most)
         self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
+        self._latest: tuple[Place, Sequence[int]] | None = None
         self._others_pass = False
         self._main_goes_on = False
         self._own_blocks = 0
@@ -81,6 +82,8 @@ class Escalation:
     ) -> None:
         """Collect if the rise deserves it, and take a census if that did not explain it."""
         self._note_thread()
+        if self._is_main:
+            self._latest = place, last_ordinals
         if self._wants_collection(place, level_bytes, at_end=at_end):
             gauges = self._collect(place, level_bytes)
         elif at_end and self._suspicion.lacks_only_a_census(level_bytes):
@@ -95,9 +98,27 @@ class Escalation:
             self._take_census(place, gauges, held, last_ordinals)
 
     def finish(self) -> None:
-        """The program ends: what is under way ends with it."""
+        """The program ends: what is under way ends with it, and so do all loops."""
         if self.native_tracer is not None:
             self.native_tracer.finish()
+        if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
+            self._take_last_chance(*self._latest)
+
+    def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
+        """Where a loop was left by an exception, or never: the program's variables are there yet.
+
+        Its functions have ended, so that a collection says nothing about its rounds.
+        """
+        if not self.brake.allows_collection(self._left_s):
+            return
+        own_s = self.clocks.own()
+        gc.collect()
+        gauges = self.read()
+        self.brake.collected(self.clocks.own() - own_s)
+        self.collections += 1
+        held = in_use_bytes(gauges)
+        if held is not None and self._wants_census(place.unit_id, held, 0, at_end=True):
+            self._take_census(place, gauges, held, last_ordinals)
 
     def abandon(self) -> None:
         """Forget it all, as in a forked child."""
@@ -130,15 +151,20 @@ class Escalation:
         ) and self.brake.allows_collection(self._left_s)
 
     def _wants_census(self, unit_id: int, held_bytes: int, blocks: int, *, at_end: bool) -> bool:
-        suspicion = self._suspicion
         return (
             self.inquire is not None
             and self.censuses < self._policy.most_censuses
-            and suspicion.wants_census(unit_id, held_bytes)
-            and self.brake.allows_census(
-                self._left_s, blocks, is_last_chance=at_end and suspicion.lacks_a_census
-            )
+            and self._suspicion.wants_census(unit_id, held_bytes)
+            and self._affords_census(blocks, at_end=at_end)
         )
+
+    def _affords_census(self, blocks: int, *, at_end: bool) -> bool:
+        """The second is better late, with more growth behind it, than soon and the last one."""
+        if not self._suspicion.lacks_a_census:
+            return self.brake.allows_census(self._left_s, blocks)
+        if at_end:
+            return self.brake.allows_last_census(self._left_s)
+        return self.brake.allows_census(self._left_s, blocks, leaving=1)
 
     def _collect(self, place: Place, before_bytes: int) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""

@@ -213,15 +213,23 @@ class Observer:
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
-            self.escalation.finish()
             for record in last_words:
                 self._writer.append(record)
             for slots in self._slots:
                 pending = slots.flush()
                 if pending is not None:
                     self._write(pending)
+            self._finish_experiments()  # last of all, for a signal may cut it short
             self._writer.append(self._footprint())
         self.abandon()
+
+    def _finish_experiments(self) -> None:
+        self._inside = threading.get_ident()  # what is done here is nobody's round
+        try:
+            self.escalation.finish()
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
+            self.note(f"the end could not be looked at: {type(error).__name__}: {error}")
 
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""

@@ -514,6 +514,38 @@ def test_the_second_census_is_made_at_the_end_of_a_loop_that_cannot_afford_it_be
     assert census_rounds(path, clock, Inquiry(clock), rounds, first_s=2.0) == [4, rounds]
 
 
+def test_the_second_census_is_made_at_the_end_of_a_program_whose_loop_was_left(path, clock):
+    """By an exception: there is no end of a loop then."""
+    clock.now_s = 5.0
+    heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
+    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    unit = watching.unit_id("epoch")
+    for ordinal in range(9):
+        clock.now_s += 0.3
+        heap.used += 2 * MIB
+        watching.boundary(unit, ordinal)
+    watching.finish()
+
+    timeline = load(path)
+    assert [census.ordinal for census in timeline.censuses] == [4, 8]
+    assert [one.ordinal for one in timeline.collections] == [4, 7]
+
+
+def test_what_was_freed_when_the_program_ended_is_not_looked_at(path, clock):
+    clock.now_s = 5.0
+    heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
+    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    unit = watching.unit_id("epoch")
+    for ordinal in range(9):
+        clock.now_s += 0.3
+        heap.used += 2 * MIB
+        watching.boundary(unit, ordinal)
+    heap.used = 100 * MIB
+    watching.finish()
+
+    assert [census.ordinal for census in load(path).censuses] == [4]
+
+
 def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):
     assert census_rounds(path, clock, Inquiry(clock), 12, first_s=50.0)[:2] == [4, 7]
 
