@@ -204,9 +204,9 @@ def _cost_of_looking(cost: Footprint) -> str:
     """What a flat run never pays."""
     looking_s = cost.collecting_s + cost.census_s
     told = f"took {format_duration(looking_s)} more"
-    if cost.process_s > looking_s:
-        share = looking_s / (cost.process_s - looking_s)
-        told += f", {share:.0%} of the program's processor time".replace("%", " %")
+    if cost.process_s:
+        share = 100 * looking_s / cost.process_s
+        told += f", {share:.0f} % of the run's processor time"
     told += f": garbage was collected {times(cost.collections)}"
     looked = f", and all objects were looked at {times(cost.censuses)}"
     return told + looked if cost.censuses else told

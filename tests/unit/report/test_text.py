@@ -233,8 +233,8 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
         (
             Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4, process_s=9.2),
             (
-                "Watching took 4 ms of 42.0 s. Looking for the cause took 1.2 s more, 15 % of the "
-                "program's processor time: garbage was collected 4 times, and all objects were "
+                "Watching took 4 ms of 42.0 s. Looking for the cause took 1.2 s more, 13 % of the "
+                "run's processor time: garbage was collected 4 times, and all objects were "
                 "looked at twice."
             ),
         ),
