@@ -109,15 +109,16 @@ class Escalation:
 
         Its functions have ended, so that a collection says nothing about its rounds.
         """
-        if not self.brake.allows_collection(self._left_s):
+        level = in_use_bytes(self.read()) or 0
+        if not self._of_main.wants_census(place.unit_id, level):
             return
         own_s = self.clocks.own()
         gc.collect()
         gauges = self.read()
         self.brake.collected(self.clocks.own() - own_s)
         self.collections += 1
-        held = in_use_bytes(gauges)
-        if held is not None and self._wants_census(place.unit_id, held, 0, at_end=True):
+        held = in_use_bytes(gauges) or 0
+        if self._wants_census(place.unit_id, held, 0, at_end=True):
             self._take_census(place, gauges, held, last_ordinals)
 
     def abandon(self) -> None:

@@ -544,6 +544,7 @@ def test_what_was_freed_when_the_program_ended_is_not_looked_at(path, clock):
     watching.finish()
 
     assert [census.ordinal for census in load(path).censuses] == [4]
+    assert load(path).footprint.collections == 2
 
 
 def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):
