@@ -19,7 +19,7 @@ LAYERS = {
         "experiment", "interruption", "printable", "screen",
     },
     "observe": {
-        "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
+        "brake", "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
         "native_trace", "observer", "probes", "recording", "suspicion",
     },
     "judge": {"verdict", "causes", "upstream", "lint"},
@@ -59,7 +59,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
-    "__init__", "agent", "assignment", "census", "environment", "gauges", "inquest",
+    "__init__", "agent", "assignment", "brake", "census", "environment", "gauges", "inquest",
     "instrumentation", "model", "native_trace", "observer", "probes", "recording",
     "escalation", "interruption", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip

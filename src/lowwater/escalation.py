@@ -1,18 +1,32 @@
 """What is done to a program that rises: the collector is run, and all objects are looked at."""
 
 import gc
+import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from lowwater.brake import Brake
 from lowwater.gauges import OWN_BLOCKS, POOL_IN_USE, PYTHON_BLOCKS, in_use_bytes, python_bytes
 from lowwater.interruption import let_through
 from lowwater.native_trace.tracer import NativeTracer, Place
 from lowwater.recording.records import Collected, Counted, Noted, Record
-from lowwater.suspicion import Suspicion
+from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion, SuspicionPolicy
 
 # Looks at all objects of the program; answers how many there were, and what to record. None where
 # there is nothing to record: there was no room to look, say.
 Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
+
+
+class Clocks(NamedTuple):
+    """Seconds by the wall, and of processor time: of this thread, and of the whole process.
+
+    On a busy machine a sample waits for its turn: that is not what it costs.
+    """
+
+    wall: Callable[[], float] = time.perf_counter
+    own: Callable[[], float] = time.thread_time
+    process: Callable[[], float] = time.process_time
 
 
 class Escalation:
@@ -22,31 +36,34 @@ class Escalation:
         self,
         read: Callable[[], dict[str, int]],
         write: Callable[[Record], None],
-        clock: Callable[[], float] = time.perf_counter,
+        clocks: Clocks | None = None,
+        policy: SuspicionPolicy | None = None,
     ) -> None:
         """`read` reads the probes, `write` appends to the recording."""
         self._read_probes = read
         self._write = write
-        self._clock = clock
-        self._began_s = clock()
-        self._suspicion = Suspicion()
+        self.clocks = clocks or Clocks()
+        self._began_s = self.clocks.wall()
+        self._policy = policy or SuspicionPolicy()
+        # What a busy worker finds worth a look must not use up what the main loop's rise needs.
+        most = self._policy.most_censuses
+        self._of_main = Suspicion(self._policy, most)
+        self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
+        self._latest: tuple[Place, Sequence[int]] | None = None
+        self._others_pass = False
+        self._main_goes_on = False
         self._own_blocks = 0
+        self.brake = Brake(self._policy)
         self.inquire: Inquiry | None = None
         self.native_tracer: NativeTracer | None = None
         self.collections = 0
-        self.collecting_s = 0.0
         self.censuses = 0
-        self.census_s = 0.0
 
     @property
     def spent_s(self) -> float:
-        """What all experiments have cost."""
-        return self.collecting_s + self._looking_s
-
-    @property
-    def _looking_s(self) -> float:
+        """The processor time that all experiments have cost."""
         tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
-        return self.census_s + tracing_s
+        return self.brake.spent_s + tracing_s
 
     def read(self) -> dict[str, int]:
         """The gauges now, with what is our own in them."""
@@ -69,53 +86,113 @@ class Escalation:
         self, place: Place, level_bytes: int, last_ordinals: Sequence[int], *, at_end: bool
     ) -> None:
         """Collect if the rise deserves it, and take a census if that did not explain it."""
-        unit_id, ordinal, elapsed_s = place
-        # The program stands still while we look: then nothing gets later.
-        elapsed_s -= self._looking_s
-        if not self._suspicion.wants_collection(unit_id, level_bytes, elapsed_s, at_end=at_end):
+        self._note_thread()
+        if self._is_main:
+            self._latest = place, last_ordinals
+        if self._wants_collection(place, level_bytes, at_end=at_end):
+            gauges = self._collect(place, level_bytes)
+        elif at_end and self._suspicion.lacks_only_a_census(level_bytes):
+            gauges = self.read()  # the last round was collected, just before the loop ended
+        else:
             return
-        place = place._replace(elapsed_s=elapsed_s)
-        gauges = self._collect(place, level_bytes)
         held = in_use_bytes(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
             held = level_bytes
-        if self.inquire is not None and self._suspicion.wants_census(
-            unit_id, ordinal, held, elapsed_s, at_end=at_end
-        ):
+        blocks = gauges.get(PYTHON_BLOCKS, 0)
+        if self._wants_census(place.unit_id, held, blocks, at_end=at_end):
             self._take_census(place, gauges, held, last_ordinals)
 
     def finish(self) -> None:
-        """The program ends: what is under way ends with it."""
+        """The program ends: what is under way ends with it, and so do all loops."""
         if self.native_tracer is not None:
             self.native_tracer.finish()
+        if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
+            self._take_last_chance(*self._latest)
+
+    def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
+        """Where a loop was left by an exception, or never: the program's variables are there yet.
+
+        Its functions have ended, so that a collection says nothing about its rounds.
+        """
+        level = in_use_bytes(self.read()) or 0
+        if not self._of_main.wants_census(place.unit_id, level):
+            return
+        own_s = self.clocks.own()
+        gc.collect()
+        gauges = self.read()
+        self.brake.collected(self.clocks.own() - own_s)
+        self.collections += 1
+        held = in_use_bytes(gauges) or 0
+        if self._wants_census(place.unit_id, held, 0, at_end=True):
+            self._take_census(place, gauges, held, last_ordinals)
 
     def abandon(self) -> None:
         """Forget it all, as in a forked child."""
         if self.native_tracer is not None:
             self.native_tracer.abandon()
 
+    @property
+    def _is_main(self) -> bool:
+        return threading.get_ident() == threading.main_thread().ident
+
+    @property
+    def _suspicion(self) -> Suspicion:
+        return self._of_main if self._is_main else self._of_others
+
+    def _note_thread(self) -> None:
+        if self._is_main:
+            self._main_goes_on = self._others_pass
+        else:
+            self._others_pass = True
+
+    @property
+    def _left_s(self) -> float:
+        """The start credit is the main thread's, unless it only waits for the others."""
+        with_credit = self._is_main or not self._main_goes_on
+        return self.brake.left_s(self.clocks.process(), with_credit=with_credit)
+
+    def _wants_collection(self, place: Place, level_bytes: int, *, at_end: bool) -> bool:
+        return self._suspicion.wants_collection(
+            place.unit_id, place.ordinal, level_bytes, at_end=at_end
+        ) and self.brake.allows_collection(self._left_s)
+
+    def _wants_census(self, unit_id: int, held_bytes: int, blocks: int, *, at_end: bool) -> bool:
+        return (
+            self.inquire is not None
+            and self.censuses < self._policy.most_censuses
+            and self._suspicion.wants_census(unit_id, held_bytes)
+            and self._affords_census(blocks, at_end=at_end)
+        )
+
+    def _affords_census(self, blocks: int, *, at_end: bool) -> bool:
+        """The second is better late, with more growth behind it, than soon and the last one."""
+        if not self._suspicion.lacks_a_census:
+            return self.brake.allows_census(self._left_s, blocks)
+        if at_end:
+            return self.brake.allows_last_census(self._left_s)
+        return self.brake.allows_census(self._left_s, blocks, leaving=1)
+
     def _collect(self, place: Place, before_bytes: int) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""
-        start_s = self._clock()
+        start_s, own_s = self.clocks.wall(), self.clocks.own()
         gc.collect()
         gauges = self.read()
-        took_s = self._clock() - start_s
+        self.brake.collected(self.clocks.own() - own_s)
         after_bytes = in_use_bytes(gauges)
         if after_bytes is None:
             after_bytes = before_bytes
         else:
             at_us = self._elapsed_us(start_s)
             self._write(Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes))
-        self._suspicion.collected(place.unit_id, after_bytes, place.elapsed_s, took_s)
+        self._suspicion.collected(place.unit_id, after_bytes)
         self.collections += 1
-        self.collecting_s += took_s
         return gauges
 
     def _take_census(
         self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
         """Look at all objects; if that fails once, it is not tried again."""
-        start_s = self._clock()
+        start_s, own_s = self.clocks.wall(), self.clocks.own()
         try:
             self._inquire(place, gauges, held_bytes, last_ordinals)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
@@ -126,22 +203,22 @@ class Escalation:
         finally:
             # What it remembers is ours: counted as the program's, it would bend the next marks.
             # As before it, CPython must hold no freed blocks ready, for it counts them as used.
-            gc.collect()
+            _collect_what_is_new()
             now = self.read().get(PYTHON_BLOCKS, 0)
             self._own_blocks += max(0, now - gauges.get(PYTHON_BLOCKS, 0))
-            self.census_s += self._clock() - start_s
+            self.brake.counted(self.clocks.own() - own_s)
 
     def _inquire(
         self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
         assert self.inquire is not None
-        start_s = self._clock()
+        start_s = self.clocks.wall()
         tracer = self.native_tracer
         known = in_use_bytes(gauges)
         held_bytes -= tracer.own_bytes if tracer is not None else 0
         answer = self.inquire(held_bytes)
         self.censuses += 1
-        self._suspicion.census_taken(place.unit_id, place.ordinal, held_bytes, place.elapsed_s)
+        self._suspicion.census_taken(place.unit_id, held_bytes)
         if answer is None:
             return
         objects, found = answer
@@ -149,7 +226,7 @@ class Escalation:
             place.unit_id,
             place.ordinal,
             self._elapsed_us(start_s),
-            round((self._clock() - start_s) * 1e6),
+            round((self.clocks.wall() - start_s) * 1e6),
             held_bytes,
             objects,
             tuple(last_ordinals),
@@ -162,3 +239,19 @@ class Escalation:
 
     def _elapsed_us(self, now_s: float) -> int:
         return round((now_s - self._began_s) * 1e6)
+
+
+def _collect_what_is_new() -> None:
+    """As good as a collection of everything, and a thousandth of its time, right after one.
+
+    What the collector does not list it does not look at; but its end empties the free lists.
+    """
+    gc.collect(1)
+    if gc.get_freeze_count():  # the program's own, that must not be thawed
+        gc.collect()
+        return
+    try:
+        gc.freeze()
+        gc.collect()
+    finally:
+        gc.unfreeze()

@@ -133,7 +133,10 @@ class OutsideSample:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What watching has cost the program."""
+    """What watching has cost, in seconds of processor time; `process_s` is that of the program.
+
+    0 where it is not known: an earlier release made the recording.
+    """
 
     samples: int
     sampling_s: float
@@ -141,6 +144,7 @@ class Footprint:
     collecting_s: float
     censuses: int = 0
     census_s: float = 0.0
+    process_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

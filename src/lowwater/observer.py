@@ -1,12 +1,11 @@
 """Takes a sample at a boundary: reads the probes, writes the record, suspects a rise."""
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 
-from lowwater.escalation import Escalation, Inquiry
+from lowwater.escalation import Clocks, Escalation, Inquiry
 from lowwater.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
-from lowwater.interruption import let_through
+from lowwater.interruption import let_through, quietly
 from lowwater.model import NotMeasured, Reading, Sample
 from lowwater.native_trace.tracer import Place
 from lowwater.probes.host import peak_bytes
@@ -22,17 +21,25 @@ from lowwater.recording.records import (
     UnitSeen,
     Unmeasured,
 )
-from lowwater.recording.thinning import LowWaterSlots
+from lowwater.recording.thinning import LowWaterSlots, slot_width
 from lowwater.recording.writer import Writer
 
 # Loops of one program; more than this is a library, not a training script.
 MOST_LOOPS = 64
 LOOP = "iteration"
-# What the samples of one unit may cost: a start credit, then a share of the time.
-CREDIT_S = 0.02
+# What the samples of one unit may cost, beside those that are taken at any cost: a share of the
+# processor time of the program.
 SHARE = 0.0005
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
+# At any cost: the first rounds, then so many of each doubling. A million rounds have 336 samples,
+# which take 6 ms, or 40 ms in a program with TensorFlow.
+FIRST_ROUNDS = 128
+SAMPLES_PER_DOUBLING = 16
+_ANY_PRIME = 7919
+# A thread waits so long for another that samples, or looks at all objects. It may hold what the
+# other one is waiting for: then it goes on without its sample.
+PATIENCE_S = 2.0
 # What goes wrong ever again in another way says no more to a reader.
 _MOST_NOTES = 200
 _LONGEST_NOTE = 1000
@@ -43,23 +50,42 @@ _LONGEST_WAIT_S = 1.0
 
 
 class Pace:
-    """Keeps what a unit's samples cost below a share of the time that has passed."""
+    """Tells which rounds of a unit are sampled: as many of every doubling, and all if affordable.
 
-    def __init__(self, now_s: float) -> None:
-        """Begin with the whole credit."""
-        self._since_s = now_s
+    The rounds decide, and processor time: on a busy machine the same ones are sampled.
+    """
+
+    def __init__(self, process_s: float) -> None:
+        """Nothing sampled yet."""
+        self._since_s = process_s
+        self._next = 0
+        self._next_end = 0
         self.spent_s = 0.0
         self.samples = 0
 
-    def allows(self, now_s: float, *, at_end: bool = False) -> bool:
-        """Whether one more sample is affordable now."""
-        budget_s = CREDIT_S + SHARE * (now_s - self._since_s)
+    def allows(self, ordinal: int, process_clock: Callable[[], float], *, at_end: bool) -> bool:
+        """Whether this round is to be sampled."""
+        if ordinal >= (self._next_end if at_end else self._next):
+            return True
+        budget_s = SHARE * (process_clock() - self._since_s)
         return self.spent_s <= budget_s * (OVERDRAFT if at_end else 1.0)
 
-    def spend(self, seconds: float) -> None:
-        """Book what a sample has cost."""
+    def spend(self, ordinal: int, seconds: float, *, at_end: bool) -> None:
+        """Book what the sample of a round has cost."""
         self.spent_s += seconds
         self.samples += 1
+        if at_end:
+            self._next_end = ordinal + slot_width(ordinal)
+        if ordinal >= self._next:
+            # Never at the same distance: what happens every eighth round would hide otherwise.
+            width = rounds_per_sample(ordinal)
+            self._next = (ordinal // width + 1) * width + self.samples * _ANY_PRIME % width
+
+
+def rounds_per_sample(ordinal: int) -> int:
+    """Of how many rounds one is sampled at any cost, at this point of the run."""
+    doublings = (ordinal // FIRST_ROUNDS).bit_length()
+    return (FIRST_ROUNDS // SAMPLES_PER_DOUBLING << doublings - 1) if doublings else 1
 
 
 class Observer:
@@ -69,18 +95,15 @@ class Observer:
         self,
         probes: Sequence[Probe],
         writer: Writer,
-        clock: Callable[[], float] = time.perf_counter,
+        clocks: Clocks | None = None,
         inquire: Inquiry | None = None,
-        own_clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        """Observe with these probes into this recording; `own_clock` tells what that costs."""
+        """Observe with these probes into this recording."""
         self.probes = [*probes]
         self._writer = writer
-        self._clock = clock
-        # On a busy machine a sample waits for its turn: that is not what it costs.
-        self._own_clock = own_clock
-        self._began_s = clock()
-        self.escalation = Escalation(self._read, writer.append, clock)
+        self._clocks = clocks or Clocks()
+        self._began_s = self._clocks.wall()
+        self.escalation = Escalation(self._read, writer.append, self._clocks)
         self.escalation.inquire = inquire
         self._unit_ids: dict[tuple[str, str | None], int] = {}
         self._slots: list[LowWaterSlots] = []
@@ -90,8 +113,11 @@ class Observer:
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
         self._last_sample_s = self._began_s
-        # Ticks may come from several threads; the one that finds the lock taken goes on.
-        self._lock = threading.Lock()
+        # Ticks come from several threads, and in one from within another: of a finalizer that a
+        # collection of ours runs, or of a signal handler.
+        self._lock = threading.RLock()
+        self._inside: int | None = None
+        self._is_patient = True
         self.is_on = True
 
     def unit_id(self, name: str, where: str | None = None) -> int | None:
@@ -106,7 +132,7 @@ class Observer:
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id
         self._slots.append(LowWaterSlots())
-        self._paces.append(Pace(self._began_s))
+        self._paces.append(Pace(self._clocks.process()))
         self._last_ordinals.append(-1)
         self.record(UnitSeen(unit_id, name, where))
         return unit_id
@@ -115,14 +141,35 @@ class Observer:
         self, unit_id: int, ordinal: int, *, at_end: bool = False, may_collect: bool = True
     ) -> None:
         """Sample at a boundary, when the pace of this unit allows it."""
-        now_s = self._clock()
-        if not self.is_on or not self._paces[unit_id].allows(now_s, at_end=at_end):
+        this_thread = threading.get_ident()
+        # In the midst of ours: its level would be none of the program's, and there is no waiting.
+        if not self.is_on or self._inside == this_thread:
             return
-        is_known = ordinal == self._last_ordinals[unit_id] and not at_end
-        if is_known or not self._lock.acquire(blocking=False):
+        if not self._paces[unit_id].allows(ordinal, self._clocks.process, at_end=at_end):
             return
-        experimenting_s, began_s = self.escalation.spent_s + self._looking_s, self._own_clock()
+        if ordinal == self._last_ordinals[unit_id] and not at_end:
+            return
         try:
+            if self._waits_for_its_turn():
+                self._inside = this_thread
+                self._observe(unit_id, ordinal, at_end=at_end, may_collect=may_collect)
+        finally:
+            if self._inside == this_thread:
+                self._inside = None
+            with quietly(RuntimeError):  # it was not its turn
+                self._lock.release()
+
+    def _waits_for_its_turn(self) -> bool:
+        """Wait for another thread; but not twice for one that does not get on."""
+        is_its_turn = self._lock.acquire(timeout=PATIENCE_S if self._is_patient else 0)
+        self._is_patient = is_its_turn
+        return is_its_turn
+
+    def _observe(self, unit_id: int, ordinal: int, *, at_end: bool, may_collect: bool) -> None:
+        experimenting_s = self.escalation.spent_s + self._looking_s
+        began_s = self._clocks.own()
+        try:
+            now_s = self._clocks.wall()
             self._last_ordinals[unit_id] = ordinal
             place = Place(unit_id, ordinal, now_s - self._began_s)
             if self.escalation.is_tracing(place, at_end=at_end, may_act=may_collect):
@@ -136,9 +183,8 @@ class Observer:
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
             experimenting_s = self.escalation.spent_s + self._looking_s - experimenting_s
-            spent_s = self._own_clock() - began_s - experimenting_s
-            self._paces[unit_id].spend(max(0.0, spent_s))
-            self._lock.release()
+            spent_s = max(0.0, self._clocks.own() - began_s - experimenting_s)
+            self._paces[unit_id].spend(ordinal, spent_s, at_end=at_end)
 
     def moment(self, name: str) -> None:
         """Read all probes at the start or at the end of the run; this is no sample of a unit."""
@@ -149,7 +195,7 @@ class Observer:
         try:
             gauges, peak = self.escalation.read(), peak_bytes()
             gauges |= {} if peak is None else {RSS_PEAK: peak}
-            elapsed_us = self._elapsed_us(self._clock())
+            elapsed_us = self._elapsed_us(self._clocks.wall())
             self._writer.append(Passed(name, elapsed_us, self._values(gauges)), elapsed_us)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
@@ -159,7 +205,7 @@ class Observer:
 
     def heartbeat(self, every_s: float = 1.0) -> None:
         """Sample by time where nothing else has been seen for a while."""
-        now_s = self._clock()
+        now_s = self._clocks.wall()
         if self.is_on and now_s - self._last_sample_s >= every_s:
             unit_id = self.unit_id(BY_TIME)
             if unit_id is not None:
@@ -184,20 +230,28 @@ class Observer:
         text = text[:_LONGEST_NOTE]
         if self.is_on and text not in self._noted and len(self._noted) < _MOST_NOTES:
             self._noted.add(text)
-            self._writer.append(Noted(self._elapsed_us(self._clock()), text))
+            self._writer.append(Noted(self._elapsed_us(self._clocks.wall()), text))
 
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
-            self.escalation.finish()
             for record in last_words:
                 self._writer.append(record)
             for slots in self._slots:
                 pending = slots.flush()
                 if pending is not None:
                     self._write(pending)
+            self._finish_experiments()  # last of all, for a signal may cut it short
             self._writer.append(self._footprint())
         self.abandon()
+
+    def _finish_experiments(self) -> None:
+        self._inside = threading.get_ident()  # what is done here is nobody's round
+        try:
+            self.escalation.finish()
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
+            self.note(f"the end could not be looked at: {type(error).__name__}: {error}")
 
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""
@@ -216,9 +270,10 @@ class Observer:
             samples=sum(pace.samples for pace in self._paces),
             sampling_us=round((sum(pace.spent_s for pace in self._paces) + self._looking_s) * 1e6),
             collections=made.collections,
-            collecting_us=round(made.collecting_s * 1e6),
+            collecting_us=round(made.brake.collecting_s * 1e6),
             censuses=made.censuses,
-            census_us=round(made.census_s * 1e6),
+            census_us=round(made.brake.census_s * 1e6),
+            process_us=round(self._clocks.process() * 1e6),
         )
 
     def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:

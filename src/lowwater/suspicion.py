@@ -2,213 +2,249 @@
 
 A flat run is never collected on our behalf: that would change the program that we watch.
 A rising one is, now and then: what falls was waiting for the collector, what stays is held.
+When that is follows from rounds and bytes alone, so that a busy machine changes nothing; what it
+costs is held down by the brake.
 """
 
 from collections import deque
+from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import NamedTuple
 
-# Below this a rise is the noise of malloc's caches and of Python's own bookkeeping.
-LEAST_RISE_BYTES = 512 * 1024
-# Four rises in a row happen by chance in one of 120 orders of five marks.
-RISES_IN_A_ROW = 4
-# A rise this large needs less repetition: a six-epoch run has to be told as well.
-LARGE_RISE_BYTES = 4 * 1024 * 1024
-LARGE_RISES_IN_A_ROW = 3
-# Where garbage is collected every third round, no four marks rise in a row, but their lows do;
-# and where a round adds little, the lows of nine rounds do, or of 27, or of hundreds.
-MARKS_PER_LOW = 3
-RISES_OF_LOWS = 2
-LEAST_RISE_OF_LOWS_BYTES = 1024 * 1024
-SCALES = 7
-# The very first round trip builds graphs and caches: it says nothing.
-WARM_UP = 1
-# The marks are spread over the run: each comes this much later than the last, by time …
-SPREAD = 1.3
-# … and while memory rises, collecting takes at most this share of it. At the end of a loop
-# there is no later chance, so more is allowed, and in any case one more where most of the rise
-# is above all levels that were tried: garbage and leak look the same until then.
-COLLECTING_SHARE = 0.2
-COLLECTING_SHARE_AT_END = 0.5
-UNTESTED_SHARE = 0.5
-# After so many collections the verdict has what it needs: from then on they are rare.
-MANY = 12
-COLLECTING_SHARE_LATER = 0.05
-# All objects are looked at so many times in a run at the most, …
-MOST_CENSUSES = 5
-# … the second time soon, for one alone tells nothing, …
-LEAST_ROUNDS_BETWEEN = 3
-# … and then each time this much later than the one before, by time, and with twice the growth. At
-# the end of a loop the time does not matter.
-CENSUS_SPREAD = 1.5
-GROWTH_SPREAD = 2.0
-# A census is taken where the last one was, unless so many chances were elsewhere.
-MOST_PASSED_ELSEWHERE = 3
-# One census alone tells nothing: with so much growth behind it, the second is taken anywhere.
-URGENT_BYTES = 16 * 1024 * 1024
+# One census alone tells nothing: growth is what two of them differ in.
+ENOUGH_CENSUSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SuspicionPolicy:
+    """When a rise is suspected, how often it is put to the test, and what that may cost."""
+
+    # Bytes. Below this a rise is the noise of malloc's caches and of Python's own bookkeeping:
+    # the marks of flat runs differ by up to 0.4 MB.
+    least_rise_bytes: int = 512 * 1024
+    # Rises in a row: four happen by chance in one of 120 orders of five marks.
+    rises_in_a_row: int = 4
+    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well.
+    large_rise_bytes: int = 4 * 1024 * 1024
+    # Marks. Where garbage is collected every third round, no four marks rise in a row, but the lows
+    # of three do; and where a round adds little, the lows of nine, of 27, or of hundreds.
+    marks_per_low: int = 3
+    # Times as many rounds of the rise until the next collection, and as much growth until the next
+    # census: rounds 4, 7, 13, 25 … of a run that rises from its start.
+    spread: float = 2.0
+    # Share of the rise. With so much above all levels that were tried, the end of a loop is
+    # collected before its round: epoch 12 after 4 and 7, but not each end of an inner loop.
+    untested: float = 0.3
+    # Censuses in a run: each takes as long as all before it have shown, and tells half as much.
+    most_censuses: int = 5
+    # The brake, in seconds of processor time: all collections and censuses together take a start
+    # credit and a share of the program's own. After a Keras `fit` a census takes 1.0 to 1.2 s and a
+    # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
+    credit_s: float = 1.2
+    share: float = 0.125
+
+
+class _Mark(NamedTuple):
+    """The bytes in use at a boundary; the lowest comes first."""
+
+    in_use_bytes: int
+    ordinal: int
 
 
 class _Lows:
-    """The lowest of every few values, the lowest of every few of these, and so on."""
+    """The lowest of every few marks, the lowest of every few of these, and so on."""
 
-    def __init__(self) -> None:
-        self._waiting: list[list[int]] = [[] for _ in range(SCALES)]
-        self._found: list[deque[int]] = [deque(maxlen=RISES_OF_LOWS + 1) for _ in range(SCALES)]
+    def __init__(self, policy: SuspicionPolicy) -> None:
+        self._policy = policy
+        self._waiting: list[list[_Mark]] = []
+        self._found: list[deque[_Mark]] = []
 
-    def add(self, mark: int) -> bool:
-        """Take a mark; True when the lows of some scale have risen with it."""
-        low, rises = mark, False
-        for waiting, found in zip(self._waiting, self._found, strict=True):
-            waiting.append(low)
-            if len(waiting) < MARKS_PER_LOW:
-                break
-            low = min(waiting)
-            waiting.clear()
-            found.append(low)
-            rises |= _climbs(tuple(found), RISES_OF_LOWS, LEAST_RISE_OF_LOWS_BYTES)
-        return rises
+    def add(self, low: _Mark) -> _Mark | None:
+        """Take a mark; where the lows of some scale have risen with it, the first of them."""
+        began, scale = None, 0
+        while True:
+            if scale == len(self._waiting):
+                self._waiting.append([])
+                self._found.append(deque(maxlen=3))
+            self._waiting[scale].append(low)
+            if len(self._waiting[scale]) < self._policy.marks_per_low:
+                return began
+            low = min(self._waiting[scale])
+            self._waiting[scale].clear()
+            self._found[scale].append(low)
+            # Each low stands for several marks: two rises of them are as good as four of marks.
+            began = _climb(self._found[scale], 2, 2 * self._policy.least_rise_bytes) or began
+            scale += 1
 
 
 class Rise:
-    """The recent marks of one unit."""
+    """The recent marks of one unit, and the round in which its next collection is due."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: SuspicionPolicy) -> None:
         """Nothing seen yet."""
-        self._marks: deque[int] = deque(maxlen=RISES_IN_A_ROW + 1)
-        self._lows = _Lows()
-        self._warm_up = WARM_UP
-        self.first_bytes: int | None = None
-        self.has_risen = False
+        self._policy = policy
+        self._marks: deque[_Mark] = deque(maxlen=policy.rises_in_a_row + 1)
+        self._lows = _Lows(policy)
+        self._began: _Mark | None = None
+        self._is_warm = False
+        self.first: _Mark | None = None
+        self.latest_ordinal = -1
+        self.due_ordinal = 0
         self.is_suspected = False
 
-    def add(self, in_use_bytes: int) -> bool:
-        """Take a mark; True when this unit has risen steadily and a collection is due."""
-        if self._warm_up > 0:
-            self._warm_up -= 1
-            return self.is_suspected
-        self._marks.append(in_use_bytes)
-        self.first_bytes = self.first_bytes or in_use_bytes
-        rises = self._lows.add(in_use_bytes) or self._marks_rise()
-        self.has_risen |= rises
-        return self.is_suspected or rises
+    @property
+    def has_risen(self) -> bool:
+        """Whether this unit has ever risen steadily."""
+        return self._began is not None
+
+    def add(self, ordinal: int, in_use_bytes: int) -> bool:
+        """Take a mark; True when this unit rises steadily, or has been collected for that."""
+        # The end of a loop comes right after its last round: that is no mark of its own.
+        is_new, self.latest_ordinal = ordinal != self.latest_ordinal, ordinal
+        if not self._is_warm:  # the very first round trip builds graphs and caches
+            self._is_warm = True
+            return False
+        began = self._climb_to(_Mark(in_use_bytes, ordinal)) if is_new else None
+        self._began = self._began or began
+        return self.is_suspected or began is not None
 
     def risen(self, in_use_bytes: int) -> int:
         """How much the unit has risen since its warm-up."""
-        return in_use_bytes - self.first_bytes if self.first_bytes is not None else 0
+        return in_use_bytes - self.first.in_use_bytes if self.first is not None else 0
 
-    def _marks_rise(self) -> bool:
-        marks = tuple(self._marks)
-        few = marks[-LARGE_RISES_IN_A_ROW - 1 :]
-        return _climbs(marks, RISES_IN_A_ROW, LEAST_RISE_BYTES) or _climbs(
-            few, LARGE_RISES_IN_A_ROW, LARGE_RISE_BYTES
+    def wait(self) -> None:
+        """From here on it takes some more rounds until a collection is due."""
+        began = self._began or self.first
+        rounds = self.latest_ordinal - began.ordinal if began is not None else 0
+        self.due_ordinal = self.latest_ordinal + max(1, ceil((self._policy.spread - 1) * rounds))
+
+    def _climb_to(self, mark: _Mark) -> _Mark | None:
+        policy = self._policy
+        self.first = self.first or mark
+        self._marks.append(mark)
+        few = policy.rises_in_a_row - 1
+        return (
+            self._lows.add(mark)
+            or _climb(self._marks, policy.rises_in_a_row, policy.least_rise_bytes)
+            or _climb(self._marks, few, policy.large_rise_bytes)
         )
 
 
-class _LastCensus(NamedTuple):
+class _Census(NamedTuple):
     unit_id: int
-    ordinal: int
-    elapsed_s: float
     held_bytes: int
 
 
 class Suspicion:
-    """Watches all units and allows a limited number of collections and censuses in a run."""
+    """Watches the units of a thread, which pass in turn: one collection serves them all."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: SuspicionPolicy, most_censuses: int) -> None:
         """Suspect nothing."""
+        self._policy = policy
+        self._most_censuses = most_censuses
         self._rises: dict[int, Rise] = {}
-        self._first_s: float | None = None
-        self._next_s = 0.0
-        self._next_at_end_s = 0.0
         self._latest_bytes = 0
         self._tested_bytes = 0
         self._collected_bytes = 0
-        self._collections = 0
-        self._censuses = 0
         self._first_held_bytes = 0
-        self._last_census: _LastCensus | None = None
-        self._passed_elsewhere = 0
+        self._last_census: _Census | None = None
+        # Where the unit of the last census was when it was last waited for.
+        self._place_seen = -1
+        self.censuses = 0
+
+    @property
+    def lacks_a_census(self) -> bool:
+        """Whether the one that was taken tells nothing yet."""
+        return 0 < self.censuses < ENOUGH_CENSUSES
+
+    def lacks_only_a_census(self, in_use_bytes: int) -> bool:
+        """Whether it does, and hardly anything was added since the last collection."""
+        return self.lacks_a_census and self._is_collected(in_use_bytes)
 
     def wants_collection(
-        self, unit_id: int, in_use_bytes: int, elapsed_s: float, *, at_end: bool = False
+        self, unit_id: int, ordinal: int, in_use_bytes: int, *, at_end: bool = False
     ) -> bool:
         """Take a mark of a unit; True when the collector should be run now."""
-        if self._first_s is None:
-            self._first_s = elapsed_s
-        rise = self._rises.get(unit_id)
-        if rise is None:
-            rise = self._rises[unit_id] = Rise()
-        is_rising = rise.add(in_use_bytes)
-        # Two units rise with the same memory: one collection serves both.
-        is_news = in_use_bytes - self._collected_bytes >= LEAST_RISE_BYTES // 2
-        next_s = self._next_at_end_s if at_end else self._next_s
-        # The end comes right after the last round: no rise between these two.
-        is_last_chance = at_end and rise.has_risen and self._is_untested(rise, in_use_bytes)
+        rise = self._rises.setdefault(unit_id, Rise(self._policy))
+        is_rising = rise.add(ordinal, in_use_bytes)
         self._latest_bytes = in_use_bytes
-        return is_news and (is_last_chance or (is_rising and elapsed_s >= next_s))
+        # Two units rise with the same memory: what was just collected is no news to the other.
+        if self._is_collected(in_use_bytes):
+            return False
+        if at_end and rise.has_risen and self._is_untested(rise, in_use_bytes):
+            return True
+        is_due = is_rising and ordinal >= rise.due_ordinal
+        return is_due and (at_end or not self._leaves_it_to_another(unit_id, in_use_bytes))
 
-    def _is_untested(self, rise: Rise, in_use_bytes: int) -> bool:
-        """Whether no collection was tried at such a level: at an end there may be no other chance.
-
-        One census alone tells nothing, so the second one needs less of a reason.
-        """
-        untested = in_use_bytes - self._tested_bytes
-        share = 0.0 if self._censuses == 1 else UNTESTED_SHARE
-        return untested >= max(LEAST_RISE_BYTES // 2, share * rise.risen(in_use_bytes))
-
-    def collected(self, unit_id: int, after_bytes: int, elapsed_s: float, took_s: float) -> None:
+    def collected(self, unit_id: int, after_bytes: int) -> None:
         """Take note of a collection; from now on this unit's rise need not prove itself."""
         self._rises[unit_id].is_suspected = True
         self._tested_bytes = max(self._tested_bytes, self._latest_bytes)
         self._collected_bytes = after_bytes
-        self._collections += 1
-        is_enough = self._collections >= MANY
-        share = COLLECTING_SHARE_LATER if is_enough else COLLECTING_SHARE
-        at_end = COLLECTING_SHARE_LATER if is_enough else COLLECTING_SHARE_AT_END
-        watched_s = elapsed_s - (self._first_s or 0.0)
-        self._next_s = elapsed_s + max(watched_s * (SPREAD - 1), took_s / share)
-        self._next_at_end_s = elapsed_s + took_s / at_end
+        for rise in self._rises.values():
+            rise.wait()
 
-    def wants_census(
-        self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float, *, at_end: bool = False
-    ) -> bool:
+    def wants_census(self, unit_id: int, held_bytes: int) -> bool:
         """After a collection: True when what was not freed deserves a look at all objects."""
-        last = self._last_census
-        if last is None:
-            first_bytes = self._rises[unit_id].first_bytes
-            return first_bytes is not None and held_bytes - first_bytes >= LEAST_RISE_BYTES
-        if self._censuses >= MOST_CENSUSES or held_bytes - last.held_bytes < LEAST_RISE_BYTES:
-            return False
-        # Elsewhere in the program other functions run; but the same place may not come again.
-        if unit_id != last.unit_id:
-            self._passed_elsewhere += 1
-            is_urgent = self._censuses == 1 and held_bytes - last.held_bytes >= URGENT_BYTES
-            has_waited = self._passed_elsewhere >= MOST_PASSED_ELSEWHERE
-            if not (at_end or is_urgent or has_waited):
-                return False
-        if self._censuses == 1:
-            rounds = ordinal - last.ordinal if unit_id == last.unit_id else LEAST_ROUNDS_BETWEEN
-            return at_end or rounds >= LEAST_ROUNDS_BETWEEN
-        first_s = self._first_s or 0.0
-        is_later = elapsed_s - first_s >= (last.elapsed_s - first_s) * CENSUS_SPREAD
-        seen_bytes = last.held_bytes - self._first_held_bytes
-        has_grown = held_bytes - self._first_held_bytes >= GROWTH_SPREAD * seen_bytes
-        return has_grown and (is_later or at_end)
+        if self._last_census is None:
+            return self._rises[unit_id].risen(held_bytes) >= self._policy.least_rise_bytes
+        return self._has_grown(self._last_census, held_bytes)
 
-    def census_taken(self, unit_id: int, ordinal: int, held_bytes: int, elapsed_s: float) -> None:
+    def census_taken(self, unit_id: int, held_bytes: int) -> None:
         """Take note of a census."""
-        if not self._censuses:
+        if not self.censuses:
             self._first_held_bytes = held_bytes
-        self._censuses += 1
-        self._passed_elsewhere = 0
-        self._last_census = _LastCensus(unit_id, ordinal, elapsed_s, held_bytes)
+        self.censuses += 1
+        self._last_census = _Census(unit_id, held_bytes)
+        self._place_seen = self._rises[unit_id].latest_ordinal
+
+    def _is_collected(self, in_use_bytes: int) -> bool:
+        return in_use_bytes - self._collected_bytes < self._policy.least_rise_bytes // 2
+
+    def _is_untested(self, rise: Rise, in_use_bytes: int) -> bool:
+        """Whether much of the rise is above all levels that were tried.
+
+        Garbage and leak look the same until then, and at an end there may be no other chance. One
+        census alone tells nothing, so the second one needs less of a reason.
+        """
+        untested = in_use_bytes - self._tested_bytes
+        share = 0.0 if self.lacks_a_census else self._policy.untested
+        return untested >= max(self._policy.least_rise_bytes // 2, share * rise.risen(in_use_bytes))
+
+    def _has_grown(self, last: _Census, held_bytes: int) -> bool:
+        """Whether there is enough growth behind the last census for another."""
+        if self.censuses >= self._most_censuses:
+            return False
+        if held_bytes - last.held_bytes < self._policy.least_rise_bytes:
+            return False
+        seen = last.held_bytes - self._first_held_bytes
+        return held_bytes - self._first_held_bytes >= self._policy.spread * seen
+
+    def _leaves_it_to_another(self, unit_id: int, in_use_bytes: int) -> bool:
+        """Whether to wait for the place of the last census: elsewhere other functions run.
+
+        Unless that place was waited for before, and did not come again.
+        """
+        last = self._last_census
+        if last is None or last.unit_id == unit_id or not self._has_grown(last, in_use_bytes):
+            return False
+        place = self._rises[last.unit_id]
+        if place.latest_ordinal == self._place_seen:
+            return False
+        self._place_seen = place.latest_ordinal
+        self._rises[unit_id].wait()
+        return True
 
 
-def _climbs(marks: tuple[int, ...], rises: int, least_bytes: int) -> bool:
-    """Whether the last marks rose, every time, by shares of a like size: one jump is no climb."""
-    recent = marks[-rises - 1 :]
-    total = recent[-1] - recent[0] if len(recent) > rises else 0
+def _climb(marks: deque[_Mark], rises: int, least_bytes: int) -> _Mark | None:
+    """Where the last marks rose, every time, by shares of a like size: the first of them.
+
+    One jump is no climb.
+    """
+    recent = [*marks][-rises - 1 :]
+    total = recent[-1].in_use_bytes - recent[0].in_use_bytes if len(recent) > rises else 0
     if total < least_bytes:
-        return False
-    steps = (high - low for low, high in pairwise(recent))
-    return min(steps) * rises * 4 >= total
+        return None
+    steps = (high.in_use_bytes - low.in_use_bytes for low, high in pairwise(recent))
+    return recent[0] if min(steps) * rises * 4 >= total else None

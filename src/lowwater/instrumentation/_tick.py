@@ -6,7 +6,8 @@ from operator import itemgetter
 from time import perf_counter
 from typing import Any
 
-from lowwater.observer import Observer
+from lowwater.observer import Observer, rounds_per_sample
+from lowwater.recording.thinning import slot_width
 
 # A tick looks at the clock once in this many passes, or up to twice as many, at the most: a hot
 # loop pays 30 ns a pass, and one that turns slow is noticed soon.
@@ -40,6 +41,7 @@ class Passes:
         self._looks = 0
         self._last_s = perf_counter()
         self._last_end = 0
+        self._next_end = 0
         self._next_end_s = 0.0
 
     def look(self) -> int:
@@ -68,7 +70,11 @@ class Passes:
         """Take note of the end of a loop, unless it was over before it said anything."""
         passed, self._last_end = completed - self._last_end, completed
         now_s = perf_counter()
-        if passed >= FEWEST_OF_A_LOOP and now_s >= self._next_end_s:
+        if passed < FEWEST_OF_A_LOOP:
+            return
+        # A loop that ends all the time is looked at now and then, a slow one each time.
+        if completed >= self._next_end or now_s >= self._next_end_s:
+            self._next_end = completed + slot_width(completed)
             self._next_end_s = now_s + _SLOW_S
             self._note(completed, at_end=True)
 
@@ -94,7 +100,9 @@ class Passes:
         self._looks += 1
         scale = 1 if self._looks <= _FINE_LOOKS else _COARSER
         if passed_s < _HOT_S * scale:
-            self._stride = min(MOST_SKIPPED, self._stride * 2)
+            # However hot it is: no round is missed that is sampled at any cost.
+            most = min(MOST_SKIPPED, max(1, rounds_per_sample(self._counted) // 2))
+            self._stride = min(most, self._stride * 2)
         elif passed_s > _SLOW_S * scale:
             self._stride = 1
 

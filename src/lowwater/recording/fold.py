@@ -262,4 +262,5 @@ def _footprint(spent: records.Spent) -> Footprint:
         spent.collecting_us / 1e6,
         spent.censuses,
         spent.census_us / 1e6,
+        spent.process_us / 1e6,
     )

@@ -163,6 +163,7 @@ class Spent(_Record, tag="spent"):
     collecting_us: _Number
     censuses: _Number = 0
     census_us: _Number = 0
+    process_us: _Number = 0
 
 
 class SeenOutside(_Record, tag="outside"):

@@ -207,18 +207,20 @@ def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
-    told = [f"Watching took {took} of {of}", *_costs_on_suspicion(cost)]
-    # `a`, `a, and b more`, `a, b, and c more`: what a flat run never pays comes last.
-    *before, last = told
-    yield Text(f"{', '.join(before)}, and {last} more." if before else f"{last}.", "dim")
+    looking = [f"Looking for the cause {_cost_of_looking(cost)}."] if cost.collections else []
+    yield Text(" ".join([f"Watching took {took} of {of}.", *looking]), "dim")
 
 
-def _costs_on_suspicion(cost: Footprint) -> Iterator[str]:
-    if cost.collections:
-        collecting = format_duration(cost.collecting_s)
-        yield f"collecting garbage {times(cost.collections)} {collecting}"
-    if cost.censuses:
-        yield f"looking at all objects {times(cost.censuses)} {format_duration(cost.census_s)}"
+def _cost_of_looking(cost: Footprint) -> str:
+    """What a flat run never pays."""
+    looking_s = cost.collecting_s + cost.census_s
+    told = f"took {format_duration(looking_s)} more"
+    if cost.process_s:
+        share = 100 * looking_s / cost.process_s
+        told += f", {share:.0f} % of the run's processor time"
+    told += f": garbage was collected {times(cost.collections)}"
+    looked = f", and all objects were looked at {times(cost.censuses)}"
+    return told + looked if cost.censuses else told
 
 
 def _print_steps(console: Console, steps: Iterable[Step]) -> None:

@@ -174,7 +174,7 @@ def growing_container() -> Finding:
 
 def leak_with_a_finding() -> Diagnosis:
     told = replace(leak(), findings=(saved_predictions(),))
-    return replace(told, footprint=Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4))
+    return replace(told, footprint=Footprint(26, 0.004, 4, 0.8, 2, 0.4, 31.2))
 
 
 def leak_with_two_findings() -> Diagnosis:

@@ -221,13 +221,17 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
         (Footprint(26, 0.004, 0, 0.0), "Watching took 4 ms of 42.0 s."),
         (
             Footprint(26, 0.004, 1, 0.2),
-            "Watching took 4 ms of 42.0 s, and collecting garbage once 200 ms more.",
+            (
+                "Watching took 4 ms of 42.0 s. Looking for the cause took 200 ms more: "
+                "garbage was collected once."
+            ),
         ),
         (
-            Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4),
+            Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4, process_s=9.2),
             (
-                "Watching took 4 ms of 42.0 s, collecting garbage 4 times 800 ms, "
-                "and looking at all objects twice 400 ms more."
+                "Watching took 4 ms of 42.0 s. Looking for the cause took 1.2 s more, 13 % of the "
+                "run's processor time: garbage was collected 4 times, and all objects were "
+                "looked at twice."
             ),
         ),
     ],

@@ -1,0 +1,54 @@
+"""Holds down what looking for a cause costs, in processor time."""
+
+from lowwater.suspicion import SuspicionPolicy
+
+# Until a census was taken: it takes about so long for each block that CPython has in use.
+_CENSUS_S_PER_BLOCK = 0.7e-6
+
+
+class Brake:
+    """Compares what collections and censuses have taken with what the program has.
+
+    Both are processor time: waiting for a busy machine is nobody's cost.
+    """
+
+    def __init__(self, policy: SuspicionPolicy) -> None:
+        """Nothing spent yet."""
+        self._policy = policy
+        self._latest_collection_s = 0.0
+        self._latest_census_s = 0.0
+        self.collecting_s = 0.0
+        self.census_s = 0.0
+
+    @property
+    def spent_s(self) -> float:
+        """All collections and censuses."""
+        return self.collecting_s + self.census_s
+
+    def allows_collection(self, left_s: float) -> bool:
+        """Whether a collection fits in."""
+        return self._latest_collection_s <= left_s
+
+    def allows_census(self, left_s: float, blocks: int, *, leaving: int = 0) -> bool:
+        """Whether a census of so many blocks fits in, and leaves room for so many more."""
+        needed_s = self._latest_census_s or blocks * _CENSUS_S_PER_BLOCK
+        return (1 + leaving) * needed_s <= left_s
+
+    def allows_last_census(self, left_s: float) -> bool:
+        """Whether one may overdraw that has no later chance."""
+        return left_s >= 0
+
+    def left_s(self, process_s: float, *, with_credit: bool) -> float:
+        """What may still be spent; the processor time of the process has our own in it."""
+        credit_s = self._policy.credit_s if with_credit else 0.0
+        return credit_s + self._policy.share * (process_s - self.spent_s) - self.spent_s
+
+    def collected(self, took_s: float) -> None:
+        """Book a collection."""
+        self._latest_collection_s = took_s
+        self.collecting_s += took_s
+
+    def counted(self, took_s: float) -> None:
+        """Book a census."""
+        self._latest_census_s = took_s
+        self.census_s += took_s
