@@ -1,6 +1,6 @@
 """Holds down what looking for a cause costs, in processor time."""
 
-from lowwater.suspicion import SuspicionPolicy
+from lowwater.policy import Policy
 
 # Until a census was taken: it takes about so long for each block that CPython has in use.
 _CENSUS_S_PER_BLOCK = 0.7e-6
@@ -12,7 +12,7 @@ class Brake:
     Both are processor time: waiting for a busy machine is nobody's cost.
     """
 
-    def __init__(self, policy: SuspicionPolicy) -> None:
+    def __init__(self, policy: Policy) -> None:
         """Nothing spent yet."""
         self._policy = policy
         self._latest_collection_s = 0.0

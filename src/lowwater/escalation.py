@@ -7,11 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lowwater.brake import Brake
-from lowwater.gauges import OWN_BLOCKS, POOL_IN_USE, PYTHON_BLOCKS, in_use_bytes, python_bytes
+from lowwater.gauges import (
+    OWN_BLOCKS,
+    OWN_BYTES,
+    POOL_IN_USE,
+    PYTHON_BLOCKS,
+    in_use_bytes,
+    malloc_bytes,
+    python_bytes,
+)
 from lowwater.interruption import let_through
 from lowwater.native_trace.tracer import NativeTracer, Place
+from lowwater.policy import POLICY, Policy
 from lowwater.recording.records import Collected, Counted, Noted, Record
-from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion, SuspicionPolicy
+from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion
 
 # Looks at all objects of the program; answers how many there were, and what to record. None where
 # there is nothing to record: there was no room to look, say.
@@ -37,14 +46,14 @@ class Escalation:
         read: Callable[[], dict[str, int]],
         write: Callable[[Record], None],
         clocks: Clocks | None = None,
-        policy: SuspicionPolicy | None = None,
+        policy: Policy | None = None,
     ) -> None:
         """`read` reads the probes, `write` appends to the recording."""
         self._read_probes = read
         self._write = write
         self.clocks = clocks or Clocks()
         self._began_s = self.clocks.wall()
-        self._policy = policy or SuspicionPolicy()
+        self._policy = policy or Policy()
         # What a busy worker finds worth a look must not use up what the main loop's rise needs.
         most = self._policy.most_censuses
         self._of_main = Suspicion(self._policy, most)
@@ -53,6 +62,7 @@ class Escalation:
         self._others_pass = False
         self._main_goes_on = False
         self._own_blocks = 0
+        self._own_bytes = 0
         self.brake = Brake(self._policy)
         self.inquire: Inquiry | None = None
         self.native_tracer: NativeTracer | None = None
@@ -70,6 +80,8 @@ class Escalation:
         gauges = self._read_probes()
         if self._own_blocks:
             gauges[OWN_BLOCKS] = self._own_blocks
+        if self._own_bytes:
+            gauges[OWN_BYTES] = self._own_bytes
         return gauges
 
     @property
@@ -204,8 +216,11 @@ class Escalation:
             # What it remembers is ours: counted as the program's, it would bend the next marks.
             # As before it, CPython must hold no freed blocks ready, for it counts them as used.
             _collect_what_is_new()
-            now = self.read().get(PYTHON_BLOCKS, 0)
-            self._own_blocks += max(0, now - gauges.get(PYTHON_BLOCKS, 0))
+            now = self.read()
+            self._own_blocks += max(0, now.get(PYTHON_BLOCKS, 0) - gauges.get(PYTHON_BLOCKS, 0))
+            # Other threads go on meanwhile: what is more than a census leaves behind is theirs.
+            left = malloc_bytes(now) - malloc_bytes(gauges)
+            self._own_bytes += min(max(0, left), POLICY.resolution_bytes)
             self.brake.counted(self.clocks.own() - own_s)
 
     def _inquire(

@@ -16,6 +16,8 @@ MMAP_USED: Final = "mmap_used"
 PYTHON_BLOCKS: Final = "python_blocks"
 # Those of them that our own looks at the program have left behind.
 OWN_BLOCKS: Final = "own_blocks"
+# Bytes of malloc that they have left behind.
+OWN_BYTES: Final = "own_bytes"
 
 # Arrays that came back from isolated calls: shared memory that only this program uses.
 RESULTS_MAPPED: Final = "results_mapped"
@@ -54,11 +56,16 @@ def in_use_bytes(gauges: Mapping[str, int], place: str = HOST) -> int | None:
     """Bytes that some object of the program still owns; None where this cannot be known."""
     if place != HOST:
         return gauges.get(device_gauge(place, "in use"))
-    heap = gauges.get(HEAP_USED)
-    if heap is None:
+    if HEAP_USED not in gauges:
         return None
-    taken = heap + gauges.get(MMAP_USED, 0) + gauges.get(RESULTS_MAPPED, 0)
-    return taken + python_bytes(gauges) - pool_free_bytes(gauges)
+    taken = malloc_bytes(gauges) + gauges.get(RESULTS_MAPPED, 0) - gauges.get(OWN_BYTES, 0)
+    return taken + python_bytes(gauges)
+
+
+def malloc_bytes(gauges: Mapping[str, int]) -> int:
+    """What malloc has handed out, but for what TensorFlow's host pool keeps for reuse."""
+    taken = gauges.get(HEAP_USED, 0) + gauges.get(MMAP_USED, 0)
+    return taken - pool_free_bytes(gauges)
 
 
 def python_bytes(gauges: Mapping[str, int]) -> int:

@@ -1,4 +1,4 @@
-"""Every threshold of the verdict, with its unit, its reason and what was measured.
+"""Every threshold of verdict, suspicion and attribution: its unit, its reason, what was measured.
 
 `benchmarks/policy.py` halves and doubles each of them and prints what changes, on the recorded
 specimens and on generated runs. A number that changes nothing there has no place here.
@@ -91,6 +91,39 @@ class Policy:
     settled_marks: int = 4
     # Share of the rounds. A rise that began later is perhaps a last phase of the program.
     late_share: float = 1 / 3
+
+    # ── Suspicion: when a program that runs is put to the test ───────────────────────────────
+    # Bytes. Below this a rise is the noise of malloc's caches and of Python's own bookkeeping:
+    # the marks of flat runs differ by up to 0.4 MB.
+    least_rise_bytes: int = 512 << 10
+    # Rises in a row: four happen by chance in one of 120 orders of five marks.
+    rises_in_a_row: int = 4
+    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well.
+    large_rise_bytes: int = 4 << 20
+    # Marks. Where garbage is collected every third round, no four marks rise in a row, but the lows
+    # of three do; and where a round adds little, the lows of nine, of 27, or of hundreds.
+    marks_per_low: int = 3
+    # Times as many rounds of the rise until the next collection, and as much growth until the next
+    # census: rounds 4, 7, 13, 25 … of a run that rises from its start.
+    spread: float = 2.0
+    # Share of the rise. With so much above all levels that were tried, the end of a loop is
+    # collected before its round: epoch 12 after 4 and 7, but not each end of an inner loop.
+    untested: float = 0.3
+    # Censuses in a run: each takes as long as all before it have shown, and tells half as much.
+    most_censuses: int = 5
+    # The brake, in seconds of processor time: all collections and censuses together take a start
+    # credit and a share of the program's own. After a Keras `fit` a census takes 1.0 to 1.2 s and a
+    # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
+    credit_s: float = 1.2
+    share: float = 0.125
+
+    # ── Attribution: which finding explains how much ─────────────────────────────────────────
+    # Share of the growth. A holder with less is not worth a finding …
+    least_share: float = 0.03
+    # … and a rest with less is none.
+    least_rest: float = 0.05
+    # Factor. Of two that hold the same, the user's own is told before the library.
+    library_weight: float = 0.75
 
 
 POLICY = Policy()

@@ -7,42 +7,18 @@ costs is held down by the brake.
 """
 
 from collections import deque
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
+
+from lowwater.policy import Policy
 
 # One census alone tells nothing: growth is what two of them differ in.
 ENOUGH_CENSUSES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SuspicionPolicy:
-    """When a rise is suspected, how often it is put to the test, and what that may cost."""
-
-    # Bytes. Below this a rise is the noise of malloc's caches and of Python's own bookkeeping:
-    # the marks of flat runs differ by up to 0.4 MB.
-    least_rise_bytes: int = 512 * 1024
-    # Rises in a row: four happen by chance in one of 120 orders of five marks.
-    rises_in_a_row: int = 4
-    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well.
-    large_rise_bytes: int = 4 * 1024 * 1024
-    # Marks. Where garbage is collected every third round, no four marks rise in a row, but the lows
-    # of three do; and where a round adds little, the lows of nine, of 27, or of hundreds.
-    marks_per_low: int = 3
-    # Times as many rounds of the rise until the next collection, and as much growth until the next
-    # census: rounds 4, 7, 13, 25 … of a run that rises from its start.
-    spread: float = 2.0
-    # Share of the rise. With so much above all levels that were tried, the end of a loop is
-    # collected before its round: epoch 12 after 4 and 7, but not each end of an inner loop.
-    untested: float = 0.3
-    # Censuses in a run: each takes as long as all before it have shown, and tells half as much.
-    most_censuses: int = 5
-    # The brake, in seconds of processor time: all collections and censuses together take a start
-    # credit and a share of the program's own. After a Keras `fit` a census takes 1.0 to 1.2 s and a
-    # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
-    credit_s: float = 1.2
-    share: float = 0.125
+# An even number of them: two become one.
+_MOST_LOWS = 32
 
 
 class _Mark(NamedTuple):
@@ -55,7 +31,7 @@ class _Mark(NamedTuple):
 class _Lows:
     """The lowest of every few marks, the lowest of every few of these, and so on."""
 
-    def __init__(self, policy: SuspicionPolicy) -> None:
+    def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._waiting: list[list[_Mark]] = []
         self._found: list[deque[_Mark]] = []
@@ -78,14 +54,48 @@ class _Lows:
             scale += 1
 
 
+class _Whole:
+    """All marks so far in a few low points, wider ones as they become more: for slow rises."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._width = 1
+        self._waiting = 0
+        self._lowest: _Mark | None = None
+        self._lows: list[_Mark] = []
+
+    def add(self, mark: _Mark) -> _Mark | None:
+        """Take a mark; where it has risen from quarter to quarter of the run, the first low."""
+        self._waiting += 1
+        self._lowest = mark if self._lowest is None else min(mark, self._lowest)
+        if self._waiting < self._width:
+            return None
+        self._lows.append(self._lowest)
+        self._waiting, self._lowest = 0, None
+        if len(self._lows) == _MOST_LOWS:
+            self._lows = [min(pair) for pair in _pairs(self._lows)]
+            self._width *= 2
+        rises = self._policy.rises_in_a_row
+        if len(self._lows) <= 2 * rises:
+            return None
+        spread = [self._lows[index * (len(self._lows) - 1) // rises] for index in range(rises + 1)]
+        return _climb(deque(spread), rises, self._policy.resolution_bytes)
+
+
+def _pairs(lows: list[_Mark]) -> list[tuple[_Mark, _Mark]]:
+    """Each two that follow each other."""
+    return [*zip(lows[::2], lows[1::2], strict=True)]
+
+
 class Rise:
     """The recent marks of one unit, and the round in which its next collection is due."""
 
-    def __init__(self, policy: SuspicionPolicy) -> None:
+    def __init__(self, policy: Policy) -> None:
         """Nothing seen yet."""
         self._policy = policy
         self._marks: deque[_Mark] = deque(maxlen=policy.rises_in_a_row + 1)
         self._lows = _Lows(policy)
+        self._whole = _Whole(policy)
         self._began: _Mark | None = None
         self._is_warm = False
         self.first: _Mark | None = None
@@ -126,6 +136,7 @@ class Rise:
         few = policy.rises_in_a_row - 1
         return (
             self._lows.add(mark)
+            or self._whole.add(mark)
             or _climb(self._marks, policy.rises_in_a_row, policy.least_rise_bytes)
             or _climb(self._marks, few, policy.large_rise_bytes)
         )
@@ -139,7 +150,7 @@ class _Census(NamedTuple):
 class Suspicion:
     """Watches the units of a thread, which pass in turn: one collection serves them all."""
 
-    def __init__(self, policy: SuspicionPolicy, most_censuses: int) -> None:
+    def __init__(self, policy: Policy, most_censuses: int) -> None:
         """Suspect nothing."""
         self._policy = policy
         self._most_censuses = most_censuses

@@ -3,14 +3,14 @@
 import pytest
 
 from lowwater.brake import Brake
-from lowwater.suspicion import SuspicionPolicy
+from lowwater.policy import Policy
 
 COLLECTION_S, CENSUS_S, BLOCKS = 0.15, 0.9, 1_400_000
 
 
 @pytest.fixture
 def brake():
-    return Brake(SuspicionPolicy())
+    return Brake(Policy())
 
 
 def left_s(brake, program_s):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from lowwater.suspicion import Suspicion, SuspicionPolicy
+from lowwater.policy import Policy
+from lowwater.suspicion import Suspicion
 
 MIB = 1 << 20
 
@@ -16,7 +17,7 @@ def suspicion():
 
 
 def a_suspicion():
-    return Suspicion(SuspicionPolicy(), most_censuses=5)
+    return Suspicion(Policy(), most_censuses=5)
 
 
 def collections_in(levels):
@@ -46,6 +47,13 @@ def test_a_slow_creep_below_the_noise_of_malloc_is_never_collected():
 @pytest.mark.parametrize("kib", [10, 30, 100])
 def test_a_slow_rise_is_collected_when_it_adds_up(kib):
     assert collections_in([200 * MIB + kib * 1024 * i for i in range(1000)]) != []
+
+
+def test_a_slow_rise_is_collected_as_soon_as_it_can_be_seen():
+    """42 KiB in each round, as of an eager `py_function`: the verdict needs it within 60."""
+    at = collections_in([200 * MIB + 42 * 1024 * i for i in range(60)])
+
+    assert 25 <= at[0] <= 35
 
 
 def test_a_run_that_only_jumps_at_its_start_is_never_collected():

@@ -15,17 +15,12 @@ from lowwater.causes._fingerprint import digest, fingerprint
 from lowwater.causes._paths import below, leads_to_native
 from lowwater.causes._trace import draw_trace
 from lowwater.model import Evidence, Finding, Holder, Kind
+from lowwater.policy import POLICY
 
 _FEWEST_CENSUSES = 2
-# Less than this explains nothing that a user would notice, unless it is all there is.
-_LEAST_SHARE = 0.03
-# A rest smaller than this may be the error of our own sums.
-_LEAST_REST = 0.05
 # A graph or a model has at least this much of a Python side. An item with less, such as one that
 # only mentions the model that was there before, has not brought native memory along.
 _LEAST_PYTHON_SIDE = 16 << 10
-# What the user can mend stands before a leak of a library that is not clearly larger.
-_LIBRARY_WEIGHT = 0.75
 _SHARED = "Something else holds the same things: they are free when all have let go."
 
 
@@ -49,7 +44,7 @@ class _Claim:
     @property
     def rank(self) -> float:
         """The weight by which findings are ordered."""
-        return self.grown_bytes * (_LIBRARY_WEIGHT if self.cause.known else 1)
+        return self.grown_bytes * (POLICY.library_weight if self.cause.known else 1)
 
 
 def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, ...]:
@@ -68,7 +63,9 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
     rest = min(total - claimed, evidence.unexplained_bytes + max(0, unclaimed))
     claims = _merged(_with_rest(claims, rest, total, evidence, causes))
     ranked = sorted(claims, key=lambda claim: claim.rank, reverse=True)
-    told = [claim for claim in ranked if claim.grown_bytes >= _LEAST_SHARE * total] or ranked[:1]
+    told = [claim for claim in ranked if claim.grown_bytes >= POLICY.least_share * total] or ranked[
+        :1
+    ]
     findings = [_finding(claim, claim.grown_bytes / total, evidence) for claim in told]
     return (*findings, *_beside(findings, evidence, causes))
 
@@ -142,13 +139,13 @@ def _with_rest(
     claims: list[_Claim], rest: float, total: int, evidence: Evidence, causes: tuple[Cause, ...]
 ) -> list[_Claim]:
     """The claims, with the growth that no path accounts for given to whom it belongs."""
-    if rest < _LEAST_REST * total:
+    if rest < POLICY.least_rest * total:
         return claims
     python_side = sum(claim.grown_bytes for claim in claims if claim.has_native_side)
     if python_side > 0:
         factor = 1 + rest / python_side
         return [_scaled(claim, factor) if claim.has_native_side else claim for claim in claims]
-    return [*claims, *_of_rest(rest, _LEAST_REST * total, evidence, causes)]
+    return [*claims, *_of_rest(rest, POLICY.least_rest * total, evidence, causes)]
 
 
 def _of_rest(

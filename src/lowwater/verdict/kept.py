@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowwater import gauges
-from lowwater.model import Kind, Sample
+from lowwater.model import Kind
 from lowwater.policy import POLICY
 from lowwater.units import format_bytes
 from lowwater.verdict import words
@@ -102,7 +102,8 @@ def _rise(series: Series) -> float:
 def _reserved(case: Case) -> Explained | None:
     if case.place != gauges.HOST or not case.samples:
         return None
-    kept, anon = kept_bytes(case.samples[-1]), case.samples[-1].gauges.get(gauges.RSS_ANON, 0)
+    last = case.samples[-1].gauges
+    kept, anon = gauges.kept_bytes(last), last.get(gauges.RSS_ANON, 0)
     # Free memory that a user would ask about.
     if kept < 4 * POLICY.noticeable_bytes or kept < 3 * POLICY.noticeable_share * anon:
         return None
@@ -111,18 +112,6 @@ def _reserved(case: Case) -> Explained | None:
         f"host memory in use is level; of {format_bytes(anon)} resident, {format_bytes(kept)} "
         f"is free and kept by the allocator for reuse",
     )
-
-
-def kept_bytes(sample: Sample) -> int:
-    """Resident bytes that an allocator keeps though they are free, at the most."""
-    seen = sample.gauges
-    pool = gauges.pool_free_bytes(seen)
-    in_use = gauges.in_use_bytes(seen)
-    if gauges.RSS_ANON not in seen or in_use is None:
-        return pool
-    # After a trim malloc still counts its free bytes, but they are not resident any more.
-    room = max(0, seen[gauges.RSS_ANON] - in_use - pool)
-    return pool + min(seen.get(gauges.HEAP_FREE, 0), room)
 
 
 def _warm_up(case: Case) -> Explained | None:
