@@ -2,8 +2,9 @@
 
 from lowwater.policy import Policy
 
-# Until a census was taken: it takes about so long for each block that CPython has in use.
-_CENSUS_S_PER_BLOCK = 0.7e-6
+# Until a census was taken: it takes about as long as so many collections; 6 were measured after a
+# Keras `fit`, and up to 13 where there are few objects but the program's own.
+_CENSUS_IN_COLLECTIONS = 6
 
 
 class Brake:
@@ -29,9 +30,9 @@ class Brake:
         """Whether a collection fits in."""
         return self._latest_collection_s <= left_s
 
-    def allows_census(self, left_s: float, blocks: int, *, leaving: int = 0) -> bool:
-        """Whether a census of so many blocks fits in, and leaves room for so many more."""
-        needed_s = self._latest_census_s or blocks * _CENSUS_S_PER_BLOCK
+    def allows_census(self, left_s: float, *, leaving: int = 0) -> bool:
+        """Whether a census fits in, and leaves room for so many more."""
+        needed_s = self._latest_census_s or _CENSUS_IN_COLLECTIONS * self._latest_collection_s
         return (1 + leaving) * needed_s <= left_s
 
     def allows_last_census(self, left_s: float) -> bool:

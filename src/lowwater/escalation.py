@@ -22,6 +22,10 @@ from lowwater.policy import POLICY, Policy
 from lowwater.recording.records import Collected, Counted, Noted, Record
 from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion
 
+_TOO_DEAR = (
+    "the run was too short for a look at all of its objects, which takes seconds of processor time:"
+    " a longer run tells what holds the memory"
+)
 # Looks at all objects of the program; answers how many there were, and what to record. None where
 # there is nothing to record: there was no room to look, say.
 Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
@@ -59,6 +63,7 @@ class Escalation:
         self._of_main = Suspicion(self._policy, most)
         self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
         self._latest: tuple[Place, Sequence[int]] | None = None
+        self._was_too_dear = False
         self._others_pass = False
         self._main_goes_on = False
         self._own_blocks = 0
@@ -110,8 +115,7 @@ class Escalation:
         held = in_use_bytes(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
             held = level_bytes
-        blocks = gauges.get(PYTHON_BLOCKS, 0)
-        if self._wants_census(place.unit_id, held, blocks, at_end=at_end):
+        if self._wants_census(place.unit_id, held, at_end=at_end):
             self._take_census(place, gauges, held, last_ordinals)
 
     def finish(self) -> None:
@@ -120,6 +124,8 @@ class Escalation:
             self.native_tracer.finish()
         if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
             self._take_last_chance(*self._latest)
+        if self._was_too_dear and self.censuses < ENOUGH_CENSUSES:
+            self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
 
     def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
         """Where a loop was left by an exception, or never: the program's variables are there yet.
@@ -135,7 +141,7 @@ class Escalation:
         self.brake.collected(self.clocks.own() - own_s)
         self.collections += 1
         held = in_use_bytes(gauges) or 0
-        if self._wants_census(place.unit_id, held, 0, at_end=True):
+        if self._wants_census(place.unit_id, held, at_end=True):
             self._take_census(place, gauges, held, last_ordinals)
 
     def abandon(self) -> None:
@@ -168,21 +174,24 @@ class Escalation:
             place.unit_id, place.ordinal, level_bytes, at_end=at_end
         ) and self.brake.allows_collection(self._left_s)
 
-    def _wants_census(self, unit_id: int, held_bytes: int, blocks: int, *, at_end: bool) -> bool:
+    def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
         return (
             self.inquire is not None
             and self.censuses < self._policy.most_censuses
             and self._suspicion.wants_census(unit_id, held_bytes)
-            and self._affords_census(blocks, at_end=at_end)
+            and self._affords_census(at_end=at_end)
         )
 
-    def _affords_census(self, blocks: int, *, at_end: bool) -> bool:
+    def _affords_census(self, *, at_end: bool) -> bool:
         """The second is better late, with more growth behind it, than soon and the last one."""
         if not self._suspicion.lacks_a_census:
-            return self.brake.allows_census(self._left_s, blocks)
-        if at_end:
-            return self.brake.allows_last_census(self._left_s)
-        return self.brake.allows_census(self._left_s, blocks, leaving=1)
+            affords = self.brake.allows_census(self._left_s)
+        elif at_end:
+            affords = self.brake.allows_last_census(self._left_s)
+        else:
+            affords = self.brake.allows_census(self._left_s, leaving=1)
+        self._was_too_dear |= not affords
+        return affords
 
     def _collect(self, place: Place, before_bytes: int) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""

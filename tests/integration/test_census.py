@@ -566,7 +566,7 @@ def test_keras_callback_that_keeps_predictions_is_named(programs):
 
 NEARLY_FULL = """\
     import resource, time
-    data = [[i] for i in range(1_500_000)]
+    data = [[i] for i in range(400_000)]
     kept = []
     for i in range(40):
         kept.append(bytearray(500_000))

@@ -551,6 +551,18 @@ def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):
     assert census_rounds(path, clock, Inquiry(clock), 12, first_s=50.0)[:2] == [4, 7]
 
 
+def test_a_run_too_short_for_a_look_at_its_objects_is_told_so(path, clock, monkeypatch):
+    inquiry = Inquiry(clock)
+    monkeypatch.setattr(gc, "collect", lambda *_: setattr(clock, "now_s", clock.now_s + 0.3))
+    assert census_rounds(path, clock, inquiry, 20, first_s=1.0) == []
+
+    told = (
+        "the run was too short for a look at all of its objects, which takes seconds of "
+        "processor time: a longer run tells what holds the memory"
+    )
+    assert [note.text for note in load(path).notes] == [told]
+
+
 @pytest.mark.parametrize("frozen", [False, True])
 def test_a_census_leaves_the_programs_objects_to_the_collector_as_they_were(path, clock, frozen):
     if frozen:
