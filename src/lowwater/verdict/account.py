@@ -1,7 +1,7 @@
 """What the marks have done, read off their straight pieces: the past, and how it is at present.
 
-Where it rises by jumps that keep coming, the lower of each two marks is looked at, and so on: what
-is left of a staircase then is its slope.
+Where it rises by jumps that keep coming, or rounds take turns, the lower of each two marks is
+looked at, and so on: what is left of a staircase then is its slope.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from lowwater.policy import POLICY
-from lowwater.verdict.segments import Piece, noise_of, pieces_of
+from lowwater.verdict.segments import Piece, noise_of, pieces_of, slope_error
 from lowwater.verdict.series import NOTHING, Series, lowest_of_stretches
 from lowwater.verdict.trend import Trend, trend
 
@@ -50,8 +50,7 @@ class Account:
         growth, x = self.growth, self.present.x
         is_few = len(x) < POLICY.enough_rounds - POLICY.warmup_marks
         by_chance = POLICY.by_chance_in_few if is_few else POLICY.by_chance
-        error = self.noise / np.sqrt(max(1.0, float(((x - x.mean()) ** 2).sum())))
-        least = max(POLICY.standard_errors * error, 1.0)
+        least = max(POLICY.standard_errors * slope_error(self.present, self.noise), 1.0)
         is_clear = growth.low >= POLICY.clear_share * growth.slope
         return growth.slope > least and growth.p_rising <= by_chance and is_clear
 
@@ -92,11 +91,20 @@ class Account:
 
 def account_of(series: Series) -> Account:
     """The account of these marks, at the finest scale at which they do not rise and fall."""
-    finest = found = _account(series, 1)
-    while found.jumps_recur and len(found.marks) >= 2 * POLICY.fewest_marks:
-        stretch = 2 * found.stretch
-        found = _account(lowest_of_stretches(series, len(series) // stretch), stretch)
-    return finest if found.jumps_recur or found.fell else found
+    finest = _account(series, 1)
+    if finest.fell or (finest.is_rising and not finest.jumps_recur):
+        return finest
+    stretch = 2
+    while len(series) >= POLICY.alike * stretch * POLICY.fewest_marks:
+        lows = lowest_of_stretches(series, len(series) // stretch)
+        # Rounds that take turns look like noise; their low points do not.
+        take_turns = noise_of(lows) * POLICY.alike**3 <= finest.noise
+        if finest.jumps_recur or (take_turns and len(lows) >= POLICY.enough_rounds):
+            found = _account(lows, stretch)
+            if not found.jumps_recur and not found.fell:
+                return found
+        stretch *= 2
+    return finest
 
 
 def evened(series: Series) -> Series:

@@ -8,7 +8,8 @@ import numpy as np
 from lowwater.policy import POLICY
 from lowwater.verdict.case import Case
 from lowwater.verdict.growth import is_large, is_regular, matters
-from lowwater.verdict.series import Series
+from lowwater.verdict.segments import noise_of, slope_error
+from lowwater.verdict.series import Floats, Series
 from lowwater.verdict.trend import Trend, trend
 
 
@@ -39,7 +40,7 @@ def ask_collections(case: Case) -> Testimony:
         return Testimony(Says.NOTHING)
     freed = float(np.median(found.freed))
     rise = float(found.before.max() - steady.y[0])
-    if float(found.freed.max()) <= POLICY.freed_little * rise:
+    if float(_beyond_noise(case).max()) <= POLICY.freed_little * rise:
         return Testimony(Says.LIVE)
     total = round(float(found.freed.sum()))
     if len(found.x) == 1:
@@ -62,8 +63,7 @@ def without_garbage(case: Case) -> Series:
     marks, found = case.marks, case.collected
     if not len(found.x):
         return marks
-    # Threads go on while the collector runs: what they added then is no negative garbage.
-    freed = np.maximum(found.freed, 0.0)
+    freed = _beyond_noise(case)
     later = freed[1:] / np.maximum(np.diff(found.x), 1.0)
     usual = float(np.median(later)) if len(later) else 0.0
     rates = np.concatenate(([min(usual, freed[0] / max(found.x[0], 1.0))], later))
@@ -72,6 +72,17 @@ def without_garbage(case: Case) -> Series:
     since_last = usual * (marks.x - found.x[-1])
     waiting = np.where(marks.x > found.x[-1], since_last, waiting)
     return Series(marks.x, marks.y - np.maximum(waiting, 0.0), marks.breaks)
+
+
+def _beyond_noise(case: Case) -> Floats:
+    """What each collection gave back for certain.
+
+    Other threads go on while the collector runs. Where memory grew meanwhile, by what they took,
+    they may have freed as much at another time.
+    """
+    freed = case.collected.freed
+    by_others = max(0.0, -float(freed.min()))
+    return np.asarray(np.maximum(freed - by_others, 0.0))
 
 
 def _one_alone(case: Case, freed: float, rise: float) -> Says:
@@ -92,7 +103,7 @@ def _several(case: Case, live: Trend) -> Says:
     if not matters(live, case.steady.span):
         return Says.GARBAGE
     is_much = live.slope >= POLICY.live_share * _rate_without_experiments(case)
-    if not _climbs(marks):
+    if not _climbs(marks, case):
         return Says.UNSURE if is_much else Says.GARBAGE
     is_proven = _is_proven(marks, live, is_much=is_much)
     return Says.BOTH if is_proven and _goes_on(case, live) else Says.UNSURE
@@ -108,7 +119,11 @@ def _is_proven(marks: Series, live: Trend, *, is_much: bool) -> bool:
 
 
 def _is_line(measured: Series, case: Case) -> bool:
-    if len(measured) < POLICY.settled_marks or not _climbs(measured) or not is_regular(measured):
+    if (
+        len(measured) < POLICY.settled_marks
+        or not _climbs(measured, case)
+        or not is_regular(measured)
+    ):
         return False
     live = trend(measured)
     is_certain = live.low >= POLICY.clear_share * live.slope
@@ -122,12 +137,13 @@ def _is_straight(marks: Series) -> bool:
     return bool((np.abs(marks.y - line) <= POLICY.noise_share * rise).all())
 
 
-def _climbs(marks: Series) -> bool:
-    """Every mark above the one before, or more rises than chance would give."""
+def _climbs(marks: Series, case: Case) -> bool:
+    """Every mark above the one before, or more rises than chance and noise would give."""
+    if (np.diff(marks.y) > 0).all():
+        return True
     found = trend(marks)
-    return bool((np.diff(marks.y) > 0).all()) or (
-        found.p_rising <= POLICY.likely_in_few and found.low > 0
-    )
+    is_clear = found.slope > POLICY.standard_errors * slope_error(marks, noise_of(case.steady))
+    return found.p_rising <= POLICY.likely_in_few and is_clear
 
 
 def _rate_without_experiments(case: Case) -> float:

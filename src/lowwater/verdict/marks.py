@@ -13,7 +13,7 @@ from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
 from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
 from lowwater.verdict.growth import is_large, is_regular, is_slow, matters
 from lowwater.verdict.kept import is_noticeable
-from lowwater.verdict.segments import may_have_stopped
+from lowwater.verdict.segments import may_have_stopped, slope_error
 from lowwater.verdict.trend import Trend, trend
 
 _DOUBT = tuple[str, int]
@@ -159,12 +159,8 @@ def _early_and_late(account: Account) -> tuple[float, float, float]:
     present = account.present
     count = max(len(present) // 3, POLICY.fewest_marks)
     early, late = present.until(len(present) - count), present.skip(len(present) - count)
-    error = account.noise / max(1.0, float(np.sqrt(((late.x - late.x.mean()) ** 2).sum())))
-    return (
-        trend(early if len(early) >= POLICY.fewest_marks else present).slope,
-        trend(late).slope,
-        error,
-    )
+    before = trend(early if len(early) >= POLICY.fewest_marks else present).slope
+    return before, trend(late).slope, slope_error(late, account.noise)
 
 
 def _late_rounds_missing(case: Case, account: Account) -> int:

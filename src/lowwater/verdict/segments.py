@@ -51,6 +51,12 @@ def noise_of(series: Series) -> float:
     return max(floor, (1 + 2 / len(scaled)) * _MAD_TO_SIGMA * float(np.median(scaled)))
 
 
+def slope_error(series: Series, noise: float) -> float:
+    """The standard error of a slope through these marks, by noise alone."""
+    spread = float(((series.x - series.x.mean()) ** 2).sum()) if len(series) else 0.0
+    return noise / float(np.sqrt(spread)) if spread > 0 else float("inf")
+
+
 def pieces_of(series: Series, noise: float) -> list[Piece]:
     """The straight pieces that account best for the marks, in order."""
     count = len(series)
@@ -93,7 +99,7 @@ def _piece(series: Series, start: int, stop: int, noise: float) -> Piece:
     middle, level = float(x.mean()), float(y.mean())
     spread = float(((x - middle) ** 2).sum())
     slope = float(((x - middle) * (y - level)).sum()) / spread if spread > 0 else 0.0
-    error = noise / float(np.sqrt(spread)) if spread > 0 else float("inf")
+    error = slope_error(Series(x, y), noise)
     first, last = (level + slope * (float(at) - middle) for at in (x[0], x[-1]))
     return Piece(start, stop, slope, error, first, last)
 
