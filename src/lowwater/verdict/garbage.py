@@ -1,6 +1,7 @@
 """What the collector's experiments say: live bytes, or garbage that waits to be collected."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -50,7 +51,15 @@ def ask_collections(case: Case) -> Testimony:
     if says is Says.UNSURE and _is_line(found.measured, case):
         # As measured they are on one line, so what is live in the midst of a round is always alike.
         return Testimony(Says.BOTH, trend(found.measured), round(freed), total)
-    return Testimony(says, live, round(freed), total)
+    return Testimony(says, _by_noise(live, case), round(freed), total)
+
+
+def _by_noise(live: Trend, case: Case) -> Trend:
+    """Of a few collections the order alone tells little: then the noise of the marks tells more."""
+    if live.low > 0 or not math.isfinite(live.low):
+        return live
+    error = 2 * slope_error(case.collected.marks, noise_of(case.steady))
+    return replace(live, low=max(live.low, live.slope - error), high=live.slope + error)
 
 
 def without_garbage(case: Case) -> Series:
