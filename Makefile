@@ -85,6 +85,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, twenty mod
 	@$(BENCH)/bin/python -P benchmarks/faults.py
 	@echo "== bench: how often the verdict is right under noise"
 	@$(BENCH)/bin/python -P benchmarks/verdict_rates.py
+	@echo "== bench: what each threshold does"
+	@$(BENCH)/bin/python -P benchmarks/policy.py
 	@echo "== bench: how right the verdict is after each round"
 	@$(BENCH)/bin/python -P benchmarks/prefixes.py
 	@echo "== bench: is the right cause named, at the right line"

@@ -26,9 +26,14 @@ class Brake:
         """All collections and censuses."""
         return self.collecting_s + self.census_s
 
-    def allows_collection(self, left_s: float) -> bool:
-        """Whether a collection fits in."""
-        return self._latest_collection_s <= left_s
+    def allows_collection(self, process_s: float, *, with_credit: bool) -> bool:
+        """Whether a collection fits in: half of what may be spent is theirs in any case.
+
+        A census tells who holds the memory. Whether it is held at all, a collection tells.
+        """
+        left_s = self.left_s(process_s, with_credit=with_credit)
+        theirs_s = (left_s + self.spent_s) / 2 - self.collecting_s
+        return self._latest_collection_s <= max(left_s, theirs_s)
 
     def allows_census(self, left_s: float, *, leaving: int = 0) -> bool:
         """Whether a census fits in, and leaves room for so many more."""

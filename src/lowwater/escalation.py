@@ -166,13 +166,16 @@ class Escalation:
     @property
     def _left_s(self) -> float:
         """The start credit is the main thread's, unless it only waits for the others."""
-        with_credit = self._is_main or not self._main_goes_on
-        return self.brake.left_s(self.clocks.process(), with_credit=with_credit)
+        return self.brake.left_s(self.clocks.process(), with_credit=self._has_credit)
+
+    @property
+    def _has_credit(self) -> bool:
+        return self._is_main or not self._main_goes_on
 
     def _wants_collection(self, place: Place, level_bytes: int, *, at_end: bool) -> bool:
         return self._suspicion.wants_collection(
             place.unit_id, place.ordinal, level_bytes, at_end=at_end
-        ) and self.brake.allows_collection(self._left_s)
+        ) and self.brake.allows_collection(self.clocks.process(), with_credit=self._has_credit)
 
     def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
         return (

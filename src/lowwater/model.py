@@ -1,5 +1,6 @@
 """The vocabulary: what is measured, judged and told, as frozen data."""
 
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -147,6 +148,10 @@ class Footprint:
     process_s: float = 0.0
 
 
+# Somebody wanted the program to end: it is not broken.
+_ASKED_TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How the program ended: its exit code, or the signal that killed it.
@@ -160,6 +165,16 @@ class Ending:
     out_of_memory: bool = False
     peak_rss_bytes: int | None = None
     error: str | None = None
+
+    @property
+    def is_broken_off(self) -> bool:
+        """Whether the program failed, so that it would fail again, however long it is watched."""
+        if self.out_of_memory or self.error is not None:
+            return True
+        if self.signal is not None:
+            return self.signal not in _ASKED_TO_END
+        # A shell reports an interrupted program in this way.
+        return self.exit_code not in (None, 0, *(128 + number for number in _ASKED_TO_END))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,15 @@ def test_fail_on_leak_overrides_the_exit_code(programs):
     assert programs.watch("--fail-on", "leak", "train.py").returncode == 3
 
 
+@pytest.mark.parametrize(("size", "exit_code"), [("64 KiB", 3), ("64 MiB", 0)])
+def test_fail_on_leak_can_leave_small_leaks_alone(programs, size, exit_code):
+    programs.write("train.py", LOOPS.format(at=99, what="pass"))
+    run = programs.watch("--fail-on", "leak", "--min-growth", size, "train.py")
+
+    assert run.kind == "leak"
+    assert run.returncode == exit_code
+
+
 def test_fail_on_leak_leaves_a_flat_program_alone(programs):
     programs.write(
         "train.py", LOOPS.format(at=30, what="sys.exit(4)").replace("kept.append", "len")
@@ -242,6 +251,8 @@ def test_a_folder_that_is_not_there_is_noticed_before_the_program_starts(program
         (["-m", "json.no_such_part"], "there is no such module"),
         ([], "Missing argument 'SCRIPT'"),
         (["--fail-on", "rain", "train.py"], "'rain' is not 'leak'"),
+        (["--fail-on", "leak", "--min-growth", "much", "train.py"], "--min-growth is no size"),
+        (["--min-growth", "1 MiB", "train.py"], "--min-growth goes with --fail-on leak"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_2(programs, arguments, sentence):

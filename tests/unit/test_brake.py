@@ -18,11 +18,15 @@ def left_s(brake, program_s):
     return brake.left_s(program_s + brake.spent_s, with_credit=True)
 
 
+def allows_collection(brake, program_s):
+    return brake.allows_collection(program_s + brake.spent_s, with_credit=True)
+
+
 @pytest.mark.parametrize(("program_s", "most"), [(8.0, 0.28), (20.0, 0.25), (600.0, 0.13)])
 def test_all_in_all_it_takes_no_more_than_its_share(brake, program_s, most):
     """Asked all the time, as by a program that rises all the time."""
     for tenth in range(round(program_s * 10)):
-        if brake.allows_collection(left_s(brake, tenth / 10)):
+        if allows_collection(brake, tenth / 10):
             brake.collected(COLLECTION_S)
         if brake.allows_census(left_s(brake, tenth / 10)):
             brake.counted(CENSUS_S)
@@ -32,11 +36,11 @@ def test_all_in_all_it_takes_no_more_than_its_share(brake, program_s, most):
 
 def test_a_first_collection_and_two_censuses_fit_into_the_shortest_keras_program(brake):
     """Six epochs: 8 s, of which 6 are over when it is suspected, on a machine that is not fast."""
-    assert brake.allows_collection(left_s(brake, 6.0))
+    assert allows_collection(brake, 6.0)
     brake.collected(COLLECTION_S)
     assert brake.allows_census(left_s(brake, 6.0))
     brake.counted(1.3 * CENSUS_S)
-    assert brake.allows_collection(left_s(brake, 8.0))
+    assert allows_collection(brake, 8.0)
     brake.collected(COLLECTION_S)
     assert not brake.allows_census(left_s(brake, 8.0))
     assert brake.allows_last_census(left_s(brake, 8.0))
@@ -58,3 +62,11 @@ def test_a_first_census_of_very_many_objects_is_not_begun_in_a_short_run(brake):
 def test_another_thread_has_no_credit(brake):
     assert brake.left_s(1.0, with_credit=False) < COLLECTION_S
     assert brake.left_s(1.0, with_credit=True) > CENSUS_S
+
+
+def test_collections_go_on_when_censuses_have_taken_all(brake):
+    brake.collected(COLLECTION_S)
+    brake.counted(3 * CENSUS_S)
+
+    assert not brake.allows_census(left_s(brake, 6.0))
+    assert allows_collection(brake, 6.0)

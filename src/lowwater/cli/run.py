@@ -16,6 +16,7 @@ from lowwater.errors import UsageError
 from lowwater.launch import launch
 from lowwater.recording.place import check_place, recording_at
 from lowwater.signals import Witness, drop_held, held_back
+from lowwater.units import parse_bytes
 
 if TYPE_CHECKING:
     from lowwater.model import Diagnosis
@@ -28,6 +29,9 @@ FINDINGS = 3
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
 @click.option("--record", metavar="FILE", help="Keep the recording, for lowwater report.")
 @click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
+@click.option(
+    "--min-growth", metavar="SIZE", help='Fail only on leaks of SIZE or more per round: "64 KiB".'
+)
 @click.option("--mend", "is_mended", is_flag=True, help="Repair known leaks of the libraries.")
 @click.option("-q", "--quiet", is_flag=True, help="No live line and no final screen.")
 @click.argument("script")
@@ -38,6 +42,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     json_file: str | None,
     record: str | None,
     fail_on: str | None,
+    min_growth: str | None,
     is_mended: bool,
     quiet: bool,
     script: str,
@@ -49,6 +54,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     The report goes to stderr, so that stdout is the script's alone.
     """
     check_module(script) if is_module else check_script(script)
+    least_bytes = _least_bytes(min_growth, fail_on)
     for output in (json_file, record):
         check_output(output)
     if record is not None:
@@ -62,9 +68,25 @@ def command(  # noqa: PLR0913 - one parameter for each option
         if not quiet:
             tell(print_diagnosis, diagnosis, sys.stderr)
         drop_held()
-    if fail_on == "leak" and diagnosis.verdict.is_leak:
+    grows_bytes = diagnosis.verdict.growth_bytes_per_unit or 0
+    if fail_on == "leak" and diagnosis.verdict.is_leak and grows_bytes >= least_bytes:
         sys.exit(FINDINGS)
     sys.exit(exit_code)
+
+
+def _least_bytes(min_growth: str | None, fail_on: str | None) -> int:
+    """The growth from which a leak counts; without `--fail-on` there is nothing to count for."""
+    if min_growth is None:
+        return 0
+    if fail_on is None:
+        msg = "--min-growth goes with --fail-on leak"
+        advice = f"lowwater run --fail-on leak --min-growth {min_growth!r} train.py"
+        raise UsageError(msg, received="--min-growth alone", advice=advice)
+    try:
+        return parse_bytes(min_growth)
+    except ValueError as error:
+        msg = "--min-growth is no size"
+        raise UsageError(msg, received=min_growth, advice='--min-growth "64 KiB"') from error
 
 
 def _watched(assignment: Assignment, record: str | None, *, quiet: bool) -> "tuple[Diagnosis, int]":

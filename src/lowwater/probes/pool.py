@@ -36,7 +36,7 @@ class PoolSize:
     """Follows malloc and the pool's peak, and tells how large the pool must be.
 
     A jump of malloc may be a new region, or an array of the program. Where regions can be read,
-    that decides. A region below 64 MiB may lie in the heap, where it cannot be read.
+    that decides. One that lies in the heap cannot be: then less is claimed to be free than is.
     """
 
     def __init__(self, regions: PoolRegions | None = None) -> None:
@@ -82,7 +82,11 @@ class PoolSize:
         self._read, self._size = read, read or self._size
 
     def _grown(self, jump_bytes: int, heap_jump_bytes: int) -> int:
-        """By how much the pool has grown while malloc grew by so much."""
+        """By how much the pool has grown while malloc grew by so much.
+
+        Where some regions can be read, none is guessed: each model of a loop makes the heap grow
+        by as much as a region, and what is taken for one is taken out of the bytes in use.
+        """
         region = self._new_region(jump_bytes)
         if not region:
             return 0
@@ -90,10 +94,8 @@ class PoolSize:
         if read is None:
             return self._if_not_repeated(region)
         grown, self._read = read - self._read, read
-        if grown:
-            return grown
         is_in_heap = region <= min(heap_jump_bytes + _TOLERANCE, _LARGEST_IN_HEAP)
-        return self._if_not_repeated(region) if is_in_heap else 0
+        return self._if_not_repeated(region) if is_in_heap and not read else grown
 
     def _look(self) -> int | None:
         """All regions that can be read; None where they cannot, or were looked for too often."""

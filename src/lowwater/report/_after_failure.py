@@ -4,33 +4,19 @@ import signal
 from collections.abc import Iterator
 from typing import Final
 
-from lowwater.model import Diagnosis, Ending, Kind
+from lowwater.model import Diagnosis, Kind
 from lowwater.report._step import Step
 from lowwater.report._words import signal_name, unit_of
 
-# Somebody wanted the program to end: it is not broken.
-_ASKED_TO_END: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOO_LARGE: Final = (
     "Make the batch, the model or the shuffle buffers smaller, or give the program more memory."
 )
 
 
-def is_broken_off(ending: Ending | None) -> bool:
-    """Whether the program failed, so that it would fail again, however long it is watched."""
-    if ending is None:
-        return False
-    if ending.out_of_memory or ending.error is not None:
-        return True
-    if ending.signal is not None:
-        return ending.signal not in _ASKED_TO_END
-    # A shell reports an interrupted program in this way.
-    return ending.exit_code not in (None, 0, *(128 + number for number in _ASKED_TO_END))
-
-
 def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
     """The first step after a run that failed; none where it did not."""
     ending = diagnosis.ending
-    if ending is None or not is_broken_off(ending):
+    if ending is None or not ending.is_broken_off:
         return
     if ending.out_of_memory:
         yield _out_of_memory(diagnosis)

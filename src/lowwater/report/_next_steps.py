@@ -6,7 +6,7 @@ from typing import Final
 from lowwater.gauges import GRADIENTS, HOST
 from lowwater.model import Diagnosis, Finding, Kind
 from lowwater.printable import one_line
-from lowwater.report._after_failure import after_a_failure, is_broken_off
+from lowwater.report._after_failure import after_a_failure
 from lowwater.report._step import Step
 from lowwater.report._words import counted, plural, unit_of
 
@@ -84,7 +84,7 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
 def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
     verdict, script = diagnosis.verdict, _script(diagnosis)
     # A program that ends by itself does not run longer for being watched again.
-    if is_broken_off(diagnosis.ending):
+    if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
         yield Step("Then look again:", f"lowwater run {script}")
         return
     if verdict.more_units_needed:

@@ -11,7 +11,6 @@ from rich.text import Text
 from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
 from lowwater.printable import one_line
-from lowwater.report._after_failure import is_broken_off
 from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table
 from lowwater.report._next_steps import next_steps
@@ -101,7 +100,7 @@ def _claim(diagnosis: Diagnosis) -> str:
         return f"{much} {unit_of(verdict)}"
     if verdict.kind is not Kind.INCONCLUSIVE:
         return f"{verdict.kind}: {_MEANINGS[verdict.kind]}"
-    if is_broken_off(diagnosis.ending):
+    if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
         return f"{verdict.kind}: it ended too early to tell"
     if not verdict.more_units_needed:
         return f"{verdict.kind}: this run does not tell"

@@ -227,7 +227,7 @@ def _lows(marks: Series, pieces: list[Piece], noise: float) -> Series:
     """
     levels = np.array([level for one in pieces for level in (one.first, one.last)])
     least = POLICY.fall_share * float(np.ptp(levels)) if len(levels) else 0.0
-    least = max(least, POLICY.standard_errors * noise)
+    least = max(least, POLICY.standard_errors * noise, POLICY.resolution_bytes)
     lows = [late.start for early, late in pairwise(pieces) if early.last - late.first > least]
     again = levels[-1] - levels[2 * _piece_of(pieces, lows[-1])] if lows else 0.0
     return marks.at(lows) if again > least or len(lows) > 1 else NOTHING

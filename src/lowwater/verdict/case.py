@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lowwater import gauges
-from lowwater.model import Collection, Sample, Timeline, Unit
+from lowwater.model import Collection, Ending, Sample, Timeline, Unit
 from lowwater.policy import POLICY
 from lowwater.verdict.series import Floats, Series, lowest_of_stretches
 
@@ -67,6 +67,8 @@ class Case:
     collected: Collected
     is_resident: bool = False
     most_marks: int = MOST_MARKS
+    # Why there will be no more rounds, where the program failed; else empty.
+    broke_off: str = ""
 
     @property
     def rounds(self) -> int:
@@ -110,7 +112,14 @@ def open_case(timeline: Timeline, unit: Unit, place: str, most: int = MOST_MARKS
         is_resident,
         most,
     )
-    return replace(case, collected=_later(_collected(timeline, unit, case), case))
+    collected = _later(_collected(timeline, unit, case), case)
+    return replace(case, collected=collected, broke_off=_broke_off(timeline.ending))
+
+
+def _broke_off(ending: Ending | None) -> str:
+    if ending is None or not ending.is_broken_off:
+        return ""
+    return "memory ran out" if ending.out_of_memory else "the program failed"
 
 
 def start_bytes(case: Case) -> int | None:

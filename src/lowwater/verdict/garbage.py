@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from lowwater.policy import POLICY
+from lowwater.verdict.account import account_of
 from lowwater.verdict.case import Case
 from lowwater.verdict.growth import is_large, is_regular, matters
 from lowwater.verdict.segments import noise_of, slope_error
@@ -48,10 +49,17 @@ def ask_collections(case: Case) -> Testimony:
         return Testimony(_one_alone(case, freed, rise), None, round(freed), total)
     live = trend(found.marks)
     says = _several(case, live)
-    if says is Says.UNSURE and _is_line(found.measured, case):
+    # Where there are enough collections, what they leave behind is judged like any other marks.
+    if says is Says.BOTH and _has_stopped(found.marks):
+        says = Says.UNSURE
+    elif says is Says.UNSURE and _is_line(found.measured, case):
         # As measured they are on one line, so what is live in the midst of a round is always alike.
         return Testimony(Says.BOTH, trend(found.measured), round(freed), total)
     return Testimony(says, _by_noise(live, case), round(freed), total)
+
+
+def _has_stopped(live: Series) -> bool:
+    return len(live) >= POLICY.fewest_marks and not account_of(live).is_rising
 
 
 def _by_noise(live: Trend, case: Case) -> Trend:

@@ -13,7 +13,7 @@ from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
 from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
 from lowwater.verdict.growth import is_large, is_regular, is_slow, matters
 from lowwater.verdict.kept import is_noticeable
-from lowwater.verdict.segments import may_have_stopped, slope_error
+from lowwater.verdict.segments import has_clearly_stopped, may_have_stopped, slope_error
 from lowwater.verdict.trend import Trend, trend
 
 _DOUBT = tuple[str, int]
@@ -72,7 +72,7 @@ def _judge_marks(case: Case, heard: Testimony) -> Verdict:
     if account.fell:
         return _sawtooth(case, account, heard)
     if account.is_rising and matters(account.growth, account.present.span):
-        return _settled(case, account) if _dies_away(account) else _rising(case, account, heard)
+        return _settled(case, account) if _dies_away(account) else _rising(case, account)
     return _settled(case, account)
 
 
@@ -89,8 +89,8 @@ def _sawtooth(case: Case, account: Account, heard: Testimony) -> Verdict:
     return reasons.needs_more(case, account.growth, case.rounds, why)
 
 
-def _rising(case: Case, account: Account, heard: Testimony) -> Verdict:
-    doubt = _doubt(case, account, heard)
+def _rising(case: Case, account: Account) -> Verdict:
+    doubt = _doubt(case, account)
     if doubt is not None:
         why, more = doubt
         return reasons.needs_more(case, account.growth, more, why)
@@ -98,7 +98,7 @@ def _rising(case: Case, account: Account, heard: Testimony) -> Verdict:
     return reasons.leak(case, account.growth, account.begins if is_late else None)
 
 
-def _doubt(case: Case, account: Account, heard: Testimony) -> _DOUBT | None:
+def _doubt(case: Case, account: Account) -> _DOUBT | None:
     """Why a rise is not a leak for certain, and how many more rounds would tell; None if it is."""
     growth, rounds = account.growth, case.rounds
     if _has_paused(account):
@@ -111,9 +111,21 @@ def _doubt(case: Case, account: Account, heard: Testimony) -> _DOUBT | None:
         return f"it began to rise only at {words.one(case.unit)} {account.begins:.0f}", missing
     if not _has_enough_rounds(case, account):
         return "", _rounds_missing(case, growth)
-    if heard.says is Says.NOTHING and (is_slow(growth) or rounds < POLICY.enough_rounds):
+    if _is_untested(case, account):
         return "no collection has shown yet that it is not garbage", _rounds_missing(case, growth)
     return None
+
+
+def _is_untested(case: Case, account: Account) -> bool:
+    """Whether no collection was tried since it rises like this, where that is to be expected.
+
+    A small rise, or one of a few rounds, may be garbage; and so may any that began only after
+    collections had been tried.
+    """
+    tried = case.collected.x
+    if len(tried):
+        return bool(tried[-1] < account.begins)
+    return is_slow(account.growth) or case.rounds < POLICY.enough_rounds
 
 
 def _has_paused(account: Account) -> bool:
@@ -222,6 +234,8 @@ def _may_rise(case: Case, account: Account) -> bool:
     is_much = not is_slow(growth) or growth.slope * span >= POLICY.noticeable_bytes
     is_material = matters(growth, span) if is_few else is_much
     is_likely = growth.p_rising <= likely and is_material
+    if is_likely and has_clearly_stopped(account.present):
+        return False
     is_short = case.rounds < POLICY.enough_rounds and growth.high >= POLICY.large_rate_bytes
     return is_likely or (is_short and not has_settled)
 

@@ -78,11 +78,10 @@ def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
     """Not enough to tell, and how many more rounds would do."""
     more = max(more, 1, rounds_to_certainty(case.steady, growth.slope))
     reason = f": {why}" if why else ""
-    because = (
-        f"{_subject(case)} cannot be judged after {words.counted(case.rounds, case.unit)}{reason}; "
-        f"{words.counted(more, case.unit, 'more')} would tell"
+    seen = (
+        f"{_subject(case)} cannot be judged after {words.counted(case.rounds, case.unit)}{reason}"
     )
-    return build(case, Kind.INCONCLUSIVE, because, growth, more)
+    return _unsure(case, seen, growth, more)
 
 
 def too_few(case: Case) -> Verdict:
@@ -90,11 +89,24 @@ def too_few(case: Case) -> Verdict:
     fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
     more = max(1, fewest - case.rounds)
     seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
-    because = (
-        f"{seen}: too few to tell growth from warm-up; "
-        f"{words.counted(more, case.unit, 'more')} would tell"
-    )
-    return build(case, Kind.INCONCLUSIVE, because, None, more)
+    return _unsure(case, f"{seen}: too few to tell growth from warm-up", None, more)
+
+
+def _unsure(case: Case, seen: str, growth: Trend | None, more: int) -> Verdict:
+    """What would tell; a program that failed cannot be run for longer."""
+    if case.broke_off:
+        because = f"{seen}; then {case.broke_off}{_until_then(case)}"
+        return build(case, Kind.INCONCLUSIVE, because, growth)
+    because = f"{seen}; {words.counted(more, case.unit, 'more')} would tell"
+    return build(case, Kind.INCONCLUSIVE, because, growth, more)
+
+
+def _until_then(case: Case) -> str:
+    y = case.marks.y
+    if len(y) < POLICY.marks_of_a_piece or not (np.diff(y) > 0).all():
+        return ""
+    rate = format_bytes(float(y[-1] - y[0]) / max(case.marks.span, 1.0))
+    return f". Until then it rose in every {words.one(case.unit)}, by about {rate} each"
 
 
 def foreign_allocator(case: Case, growth: Trend) -> Verdict:

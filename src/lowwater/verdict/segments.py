@@ -109,10 +109,18 @@ def may_have_stopped(series: Series) -> bool:
 
     The level has at least as many marks as a piece needs to be a present of its own.
     """
+    return _misfit_of_a_stop(series) <= _misfit(series.x, series.y)
+
+
+def has_clearly_stopped(series: Series) -> bool:
+    """Whether it leaves far less unexplained than a line does."""
+    return POLICY.alike * _misfit_of_a_stop(series) <= _misfit(series.x, series.y)
+
+
+def _misfit_of_a_stop(series: Series) -> float:
     x, y = series.x, series.y
     knots = range(1, len(x) - POLICY.settled_marks + 1)
-    stopped = (_misfit(np.minimum(x, x[knot]), y) for knot in knots)
-    return min(stopped, default=np.inf) <= _misfit(x, y)
+    return min((_misfit(np.minimum(x, x[knot]), y) for knot in knots), default=np.inf)
 
 
 def _misfit(x: Floats, y: Floats) -> float:

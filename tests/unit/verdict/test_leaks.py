@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Kind
+from lowwater.model import Ending, Kind
 from lowwater.testing import a_run
 from lowwater.verdict import judge
 
@@ -230,3 +230,30 @@ def test_old_garbage_does_not_bend_the_rate_of_a_short_run():
 
     assert verdict.kind is Kind.LEAK
     assert verdict.growth_bytes_per_unit == pytest.approx(2 * MIB, rel=0.02)
+
+
+def ended(run, **how):
+    return judge(replace(run.timeline(), ending=Ending(60.0, 1, **how)))[0]
+
+
+def test_leak_that_ended_in_an_out_of_memory_is_a_leak():
+    run = a_run(11).grows(mib=30).collects([4, 8])
+
+    assert ended(run, out_of_memory=True, error="ResourceExhaustedError: OOM").kind is Kind.LEAK
+
+
+def test_few_rounds_before_an_out_of_memory_are_told_and_not_asked_for_more():
+    verdict = ended(a_run(4).grows(mib=80), out_of_memory=True, error="MemoryError")
+
+    assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, None)
+    assert verdict.because == (
+        "only 4 epochs: too few to tell growth from warm-up; then memory ran out. "
+        "Until then it rose in every epoch, by about 80.0 MiB each"
+    )
+
+
+def test_script_that_failed_is_not_asked_for_more_rounds():
+    verdict = ended(a_run(3), error="AttributeError: no such thing")
+
+    assert verdict.more_units_needed is None
+    assert verdict.because.endswith("too few to tell growth from warm-up; then the program failed")
