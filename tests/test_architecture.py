@@ -15,7 +15,7 @@ import pytest
 # A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
 LAYERS = {
     "words": {
-        "model", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
+        "model", "policy", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
         "experiment", "interruption", "printable", "screen",
     },
     "observe": {
@@ -60,7 +60,7 @@ PROGRAMS = {"demo.leaking", "demo.mended"}
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
     "__init__", "agent", "assignment", "brake", "census", "environment", "gauges", "inquest",
-    "instrumentation", "model", "native_trace", "observer", "probes", "recording",
+    "instrumentation", "model", "native_trace", "policy", "observer", "probes", "recording",
     "escalation", "interruption", "mend", "suspicion", "tallies", "upstream",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
