@@ -15,8 +15,8 @@ import pytest
 # A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
 LAYERS = {
     "words": {
-        "model", "policy", "protocols", "units", "errors", "gauges", "assignment", "tallies", "trace_lines",
-        "experiment", "interruption", "printable", "screen",
+        "model", "policy", "protocols", "units", "errors", "gauges", "assignment", "tallies",
+        "trace_lines", "experiment", "interruption", "printable", "screen",
     },
     "observe": {
         "brake", "census", "environment", "escalation", "inquest", "instrumentation", "isolation",

@@ -1,9 +1,11 @@
 """Verdicts in words: each function gives one kind of answer on one case."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from lowwater import gauges
 from lowwater.model import Kind, Verdict
 from lowwater.policy import POLICY
 from lowwater.units import format_bytes
@@ -22,6 +24,7 @@ _COLLECTIONS_FOR_A_RATE = 4
 
 def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
     """Bytes in use rise, and go on rising; `since` is given when they began late."""
+    growth = _with_error_of_blocks(case, growth)
     when = _late(case, growth, since) if since is not None else _throughout(case, growth)
     because = f"{_subject(case)} {when} ({words.between(growth)})"
     return build(case, Kind.LEAK, because + _if_slow(case, growth), growth)
@@ -29,6 +32,7 @@ def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
 
 def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
     """What the collector leaves behind rises."""
+    live = _with_error_of_blocks(case, live)
     because = (
         f"{_subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
         f"({words.between(live)}), counting only what {len(case.collected.x)} garbage collections "
@@ -39,6 +43,7 @@ def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
 
 def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
     """It falls back, but never as low as before."""
+    lows = _with_error_of_blocks(case, lows)
     because = (
         f"{_subject(case)} falls back now and then, but even its lowest points rise, "
         f"by {format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
@@ -143,6 +148,18 @@ def build(
         more,
         case.place,
     )
+
+
+def _with_error_of_blocks(case: Case, growth: Trend) -> Trend:
+    """The interval with what is not known of CPython's small objects: their bytes are estimated."""
+    if case.place != gauges.HOST or case.is_resident:
+        return growth
+    blocks = case.gauge(gauges.PYTHON_BLOCKS)
+    if len(blocks) < POLICY.fewest_marks:
+        return growth
+    grown = gauges.BYTES_PER_PYTHON_BLOCK * max(0.0, trend(blocks).slope)
+    error = POLICY.block_error * min(grown, growth.slope)
+    return replace(growth, low=growth.low - error, high=growth.high + error)
 
 
 def _if_slow(case: Case, growth: Trend) -> str:
