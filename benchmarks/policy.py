@@ -16,16 +16,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-from replay.measure import unit_of, verdict_on
-from replay.recordings import RECORDINGS, Recorded, recordings
-from replay.transforms import cut
-from verdict_rates import SERIES
+from verdict_rates import SERIES  # noqa: E402
 
-from lowwater.gauges import in_use_bytes
-from lowwater.model import Timeline
-from lowwater.policy import POLICY
-from lowwater.suspicion import Suspicion
-from lowwater.verdict import judge
+from lowwater.gauges import in_use_bytes  # noqa: E402
+from lowwater.model import Timeline  # noqa: E402
+from lowwater.policy import POLICY  # noqa: E402
+from lowwater.suspicion import Suspicion  # noqa: E402
+from lowwater.verdict import judge  # noqa: E402
+from replay.measure import unit_of, verdict_on  # noqa: E402
+from replay.recordings import RECORDINGS, Recorded, recordings  # noqa: E402
+from replay.transforms import cut  # noqa: E402
 
 PREFIXES = (5, 6, 8, 10, 12)
 SEEDS = range(30)
@@ -121,7 +121,7 @@ def main() -> None:
     print(f"{len(base.leaks)} answers, {len(base.wrong)} wrong with the policy as it is.\n")
     print("| field | value | answers that change | wrong | runs collected otherwise |")
     print("|---|---|---|---|---|")
-    idle = {name: True for name in names}
+    idle = dict.fromkeys(names, True)
     with ProcessPoolExecutor(options.jobs) as pool:
         for name, _, value, said in pool.map(partial(varied, run=options.run), changes):
             changed = sum(said.leaks[key] is not was for key, was in base.leaks.items())

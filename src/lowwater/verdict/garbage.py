@@ -81,6 +81,7 @@ def without_garbage(case: Case) -> Series:
     if not len(found.x):
         return marks
     freed = _beyond_noise(case)
+    freed = np.where(freed > noise_of(case.steady), freed, 0.0)
     later = freed[1:] / np.maximum(np.diff(found.x), 1.0)
     usual = float(np.median(later)) if len(later) else 0.0
     rates = np.concatenate(([min(usual, freed[0] / max(found.x[0], 1.0))], later))

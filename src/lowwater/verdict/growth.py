@@ -27,7 +27,7 @@ def is_slow(growth: Trend) -> bool:
 
 def is_large(growth: Trend) -> bool:
     """Whether a few rounds of it are enough to tell."""
-    return growth.slope >= POLICY.large_rate_bytes
+    return growth.high >= POLICY.large_rate_bytes
 
 
 def is_regular(series: Series) -> bool:

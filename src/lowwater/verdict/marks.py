@@ -236,8 +236,7 @@ def _may_rise(case: Case, account: Account) -> bool:
     is_likely = growth.p_rising <= likely and is_material
     if is_likely and has_clearly_stopped(account.present):
         return False
-    is_short = case.rounds < POLICY.enough_rounds and growth.high >= POLICY.large_rate_bytes
-    return is_likely or (is_short and not has_settled)
+    return is_likely or (is_few and is_large(growth) and not has_settled)
 
 
 def _jumped_lately(account: Account) -> bool:

@@ -24,7 +24,7 @@ _COLLECTIONS_FOR_A_RATE = 4
 
 def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
     """Bytes in use rise, and go on rising; `since` is given when they began late."""
-    growth = _with_error_of_blocks(case, growth)
+    growth = _with_garbage(case, _with_error_of_blocks(case, growth))
     when = _late(case, growth, since) if since is not None else _throughout(case, growth)
     because = f"{_subject(case)} {when} ({words.between(growth)})"
     return build(case, Kind.LEAK, because + _if_slow(case, growth), growth)
@@ -160,6 +160,15 @@ def _with_error_of_blocks(case: Case, growth: Trend) -> Trend:
     grown = gauges.BYTES_PER_PYTHON_BLOCK * max(0.0, trend(blocks).slope)
     error = POLICY.block_error * min(grown, growth.slope)
     return replace(growth, low=growth.low - error, high=growth.high + error)
+
+
+def _with_garbage(case: Case, growth: Trend) -> Trend:
+    """The interval with the little that collections gave back: as much may be waiting again."""
+    found = case.collected
+    if not len(found.x):
+        return growth
+    rate = max(0.0, float(found.freed.sum())) / max(float(found.x[-1]), 1.0)
+    return replace(growth, low=growth.low - rate)
 
 
 def _if_slow(case: Case, growth: Trend) -> str:
