@@ -1,4 +1,4 @@
-# expect: no leak; fills until 2
+# expect: no leak; fills until 3
 """Cache, repeat, then augment: the cache is full after one pass."""
 import keras
 import tensorflow as tf

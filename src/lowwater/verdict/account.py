@@ -29,7 +29,7 @@ class Account:
 
     `present` begins where the marks began to behave as they do now, with a break at each jump.
     `tail` are the last marks, where they are off that line and too few to be a present of
-    their own. `rate_before` is the rate of the piece before the present; `lows` are the marks to
+    their own. `rate_before` is the rate before the present; `lows` are the marks to
     which memory came back before it rose again; `stretch` is how many marks each mark is the
     lowest of.
     """
@@ -144,6 +144,7 @@ def _account(marks: Series, stretch: int) -> Account:
     tail = pieces[-1:] if _is_tail(marks, pieces) else []
     rest = pieces[: len(pieces) - len(tail)]
     first = _first_alike(rest)
+    first = 0 if _is_one_line(marks, rest, first) else first
     start, stop = rest[first].start if rest else 0, rest[-1].stop if rest else 0
     jumps = tuple(_jumps(marks, pieces, noise))
     present = _without_jumps(
@@ -171,7 +172,7 @@ def _without_jumps(series: Series, jumps: list[Jump]) -> Series:
 
 def _is_tail(marks: Series, pieces: list[Piece]) -> bool:
     """Whether the last piece is too short to be a present of its own: in marks, and in rounds."""
-    if len(pieces) < 2 or len(pieces[-1]) >= POLICY.marks_of_a_piece:  # noqa: PLR2004 - before it
+    if len(pieces) < 2 or len(pieces[-1]) >= POLICY.settled_marks:  # noqa: PLR2004 - before it
         return False
     rounds = float(marks.x[-1] - marks.x[pieces[-1].start - 1])
     return rounds < POLICY.late_share * marks.span
@@ -183,6 +184,17 @@ def _first_alike(pieces: list[Piece]) -> int:
     while first > 0 and _are_alike(pieces[first - 1], pieces[first:]):
         first -= 1
     return max(first, 0)
+
+
+def _is_one_line(marks: Series, pieces: list[Piece], first: int) -> bool:
+    """Whether it rose as fast before the last pieces, all in all, or half as fast and less.
+
+    A detour is no change, and what gains speed has risen all along.
+    """
+    before, now = _rate_before(marks, pieces, first), pieces[-1].slope if pieces else 0.0
+    if before is None or before <= 0:
+        return False
+    return before / POLICY.alike <= now <= POLICY.alike**2 * before
 
 
 def _are_alike(piece: Piece, later: list[Piece]) -> bool:
@@ -197,12 +209,11 @@ def _are_alike(piece: Piece, later: list[Piece]) -> bool:
 
 
 def _rate_before(marks: Series, pieces: list[Piece], first: int) -> float | None:
-    """How fast it rose in the piece before the present, with the step into the present."""
+    """How fast it rose before the present, with the step into it."""
     if first == 0 or not pieces:
         return None
-    before, start = pieces[first - 1], pieces[first].start
-    span = float(marks.x[start] - marks.x[before.start])
-    return (pieces[first].first - before.first) / span
+    span = float(marks.x[pieces[first].start] - marks.x[0])
+    return (pieces[first].first - pieces[0].first) / span
 
 
 def _discontinuities(marks: Series, pieces: list[Piece], noise: float) -> list[Jump]:

@@ -53,7 +53,8 @@ def _weigh(case: Case, heard: Testimony) -> Verdict:
 
 def _live_leak(case: Case, live: Trend, freed_bytes: int) -> Verdict:
     is_short = case.rounds < POLICY.enough_rounds
-    if is_short and (case.rounds < POLICY.fewest_rounds or not is_large(live)):
+    is_proven = len(case.collected.x) >= POLICY.marks_of_a_piece and is_large(live)
+    if is_short and (case.rounds < POLICY.fewest_rounds or not is_proven):
         return reasons.needs_more(case, live, POLICY.enough_rounds - case.rounds)
     return reasons.leak_under_garbage(case, live, freed_bytes)
 
@@ -124,7 +125,7 @@ def _is_untested(case: Case, account: Account) -> bool:
     """
     tried = case.collected.x
     if len(tried):
-        return bool(tried[-1] < account.begins)
+        return bool(tried[-1] <= account.begins)
     return is_slow(account.growth) or case.rounds < POLICY.enough_rounds
 
 
@@ -234,6 +235,7 @@ def _may_rise(case: Case, account: Account) -> bool:
     is_much = not is_slow(growth) or growth.slope * span >= POLICY.noticeable_bytes
     is_material = matters(growth, span) if is_few else is_much
     is_likely = growth.p_rising <= likely and is_material
+    is_likely |= growth.p_rising <= POLICY.by_chance and matters(growth, span)
     if is_likely and has_clearly_stopped(account.present):
         return False
     return is_likely or (is_few and is_large(growth) and not has_settled)
