@@ -29,7 +29,7 @@ from replay.transforms import cut  # noqa: E402
 
 PREFIXES = (5, 6, 8, 10, 12)
 SEEDS = range(30)
-NOT_REPLAYED = {"credit_s", "share", "most_censuses"}
+NOT_REPLAYED = {"credit_s", "share", "overdraft", "most_censuses"}
 FACTORS = (0.5, 2.0)
 
 

@@ -41,8 +41,9 @@ class Brake:
         return (1 + leaving) * needed_s <= left_s
 
     def allows_last_census(self, left_s: float) -> bool:
-        """Whether one may overdraw that has no later chance: collections do not count here."""
-        return left_s + self.collecting_s >= 0
+        """Whether one may overdraw that has no later chance."""
+        may_spend_s = self._policy.overdraft * (left_s + self.spent_s)
+        return self.spent_s + self._latest_census_s <= may_spend_s
 
     def left_s(self, process_s: float, *, with_credit: bool) -> float:
         """What may still be spent; the processor time of the process has our own in it."""

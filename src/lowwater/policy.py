@@ -120,6 +120,9 @@ class Policy:
     # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
     credit_s: float = 1.2
     share: float = 0.125
+    # Factor. By so much the second census may overdraw at the end of a loop: with one alone no
+    # cause can be named. Of 6 s that the shortest Keras programs take, 1.5 to 2 are ours then.
+    overdraft: float = 2.5
 
     # ── Attribution: which finding explains how much ─────────────────────────────────────────
     # Share of the growth. A holder with less is not worth a finding …

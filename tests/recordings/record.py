@@ -30,7 +30,8 @@ def main() -> None:
     """Record what was asked for, and say what failed."""
     options = _options()
     failed: list[str] = []
-    paths = [path for path in sorted(SPECIMENS.glob("*.py")) if options.only in path.stem]
+    names = options.only.split(",")
+    paths = [p for p in sorted(SPECIMENS.glob("*.py")) if any(name in p.stem for name in names)]
     for kind in options.kinds.split(","):
         jobs = options.jobs * (1 if kind == "quiet" else LOADED)
         for run in KINDS[kind]:
@@ -44,7 +45,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", default="", help="specimens whose names contain this text")
+    parser.add_argument("--only", default="", help="specimens whose names contain this text, or one of A,B,C")
     parser.add_argument("--kinds", default="quiet,busy", help="quiet, busy, or both (quiet,busy)")
     parser.add_argument("--jobs", type=int, default=2, help="at a time; under load three times it")
     parser.add_argument("--missing", action="store_true", help="keep the recordings there are")
