@@ -42,6 +42,16 @@ class Policy:
     # Jumps. Three may be the rule by which it rises; two are two single events.
     jumps_that_recur: int = 3
 
+    # ── Clocks and collections on the axis of rounds ─────────────────────────────────────────
+    # Samples by the clock, which strikes at any point of a round, so that they scatter more …
+    fewest_clock_samples: int = 20
+    # … and stretches of them, long enough to hope that the lowest of each met a low point.
+    clock_stretches: int = 16
+    # Rounds. A collection of another unit this near to a boundary was made there, …
+    at_a_boundary: float = 0.1
+    # … if the bytes before or after it are those of the boundary, but for so many.
+    same_bytes: int = 128 << 10
+
     # ── Certain ──────────────────────────────────────────────────────────────────────────────
     # Probability that marks without a trend rise like this (Mann–Kendall) …
     by_chance: float = 0.001

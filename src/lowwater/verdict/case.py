@@ -12,21 +12,10 @@ from lowwater.verdict.series import Floats, Series, lowest_of_stretches
 
 # Samples of this unit are taken by the clock, at no particular point of the program.
 CLOCK_UNIT = "time"
-# The clock strikes at any point of a round, so its samples scatter more.
-FEWEST_CLOCK_SAMPLES = 20
 # More marks add nothing to a verdict, and the slopes of all pairs must stay affordable.
 MOST_MARKS = 400
 # With more units than this each has fewer marks, so that all pairs of all of them stay so.
 _FULL_CASES = 24
-# A collection this near to a boundary, in rounds, was made at the boundary, if the bytes before
-# or after it are those of the boundary.
-_AT_A_BOUNDARY = 0.1
-_SAME_BYTES = 128 * 1024
-# A stretch of clock samples must be this long to hope that its lowest one met a low point.
-_CLOCK_STRETCHES = 16
-# Rounds are not all equally long: what may be one round after the last.
-_ONE_MORE = 1.5
-
 _NONE = np.zeros(0)
 _NOTHING = Series(_NONE, _NONE)
 
@@ -100,7 +89,7 @@ def open_case(timeline: Timeline, unit: Unit, place: str, most: int = MOST_MARKS
     is_resident = place == gauges.HOST and not in_use
     marks = _series(_resident(samples) if is_resident else in_use)
     if unit.name == CLOCK_UNIT:
-        marks = lowest_of_stretches(marks, _CLOCK_STRETCHES)
+        marks = lowest_of_stretches(marks, POLICY.clock_stretches)
     marks = lowest_of_stretches(marks, most)
     case = Case(
         unit,
@@ -194,7 +183,7 @@ def _round_at(axis: tuple[Floats, Floats], elapsed_s: float) -> float:
     times, ordinals = axis
     half = len(times) // 2
     round_s = (times[-1] - times[half]) / max(ordinals[-1] - ordinals[half], 1.0)
-    inside = times[0] <= elapsed_s <= times[-1] + _ONE_MORE * round_s
+    inside = times[0] <= elapsed_s <= times[-1] + POLICY.coarser * round_s
     return float(np.interp(elapsed_s, times, ordinals)) if inside else -1.0
 
 
@@ -217,11 +206,11 @@ def _on_host(
 
 
 def _is_at_a_boundary(case: Case, one: Collection, at: float) -> bool:
-    if abs(at - round(at)) > _AT_A_BOUNDARY:
+    if abs(at - round(at)) > POLICY.at_a_boundary:
         return False
     index = int(np.abs(case.marks.x - round(at)).argmin())
     level = float(case.marks.y[index])
-    return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= _SAME_BYTES
+    return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= POLICY.same_bytes
 
 
 def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:

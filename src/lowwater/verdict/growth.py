@@ -8,8 +8,7 @@ from lowwater.policy import POLICY
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend
 
-# This many standard errors above zero make a slope certain enough to be worth waiting for.
-_CERTAIN = 4.0
+# A number that nobody would wait for says no more than this one.
 _MOST_TO_ASK_FOR = 200
 
 
@@ -45,5 +44,5 @@ def rounds_to_certainty(series: Series, slope: float) -> int:
     if slope <= 0 or noise <= 0:
         return 0
     # The standard error of a slope over n rounds is noise * sqrt(12 / n³).
-    needed = math.pow(12 * (_CERTAIN * noise / slope) ** 2, 1 / 3)
+    needed = math.pow(12 * (POLICY.standard_errors * noise / slope) ** 2, 1 / 3)
     return min(max(math.ceil(needed - series.span), 0), _MOST_TO_ASK_FOR)

@@ -41,25 +41,18 @@ def _level(case: Case) -> float:
     return float(np.median(case.marks.y[-max(len(case.marks) // 3, 1) :]))
 
 
-# A cache is told from a jump by its rises: at least three rounds, none with most of it.
-_CACHE_BYTES = 4 << 20
-_CACHE_ROUNDS = 3
-_CACHE_ROUND_SHARE = 0.05
-_CACHE_LARGEST_SHARE = 0.6
-_CACHE_PAUSE = 2
-
-
 def _cache(case: Case) -> Explained | None:
+    """It rose in several rounds, one soon after the other, and in none of them by most of it."""
     y, level = case.marks.y, _level(case)
     risen = level - y[0]
     steps = np.diff(np.minimum(y, level))
-    filling = np.flatnonzero(steps >= _CACHE_ROUND_SHARE * risen)
-    if risen < _CACHE_BYTES or len(filling) < _CACHE_ROUNDS:
+    filling = np.flatnonzero(steps >= POLICY.noticeable_share * risen)
+    if risen < 4 * POLICY.resolution_bytes or len(filling) < POLICY.marks_of_a_piece:
         return None
-    if steps.max() > _CACHE_LARGEST_SHARE * risen or (np.diff(filling) > _CACHE_PAUSE).any():
+    if steps.max() > (1 - POLICY.clear_share) * risen or (np.diff(filling) > POLICY.alike).any():
         return None
     until = int(case.marks.x[filling[-1] + 1])
-    still = float(y[-1] - y[filling[-1] + 1]) > _CACHE_ROUND_SHARE * risen
+    still = float(y[-1] - y[filling[-1] + 1]) > POLICY.noticeable_share * risen
     since = "hardly" if still else "not"
     return Explained(
         Kind.CACHE,

@@ -9,7 +9,7 @@ from lowwater.model import Kind, Verdict
 from lowwater.policy import POLICY
 from lowwater.verdict import reasons, words
 from lowwater.verdict.account import Account, account_of
-from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
+from lowwater.verdict.case import CLOCK_UNIT, Case
 from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
 from lowwater.verdict.growth import is_large, is_regular, is_slow, matters
 from lowwater.verdict.kept import is_noticeable
@@ -22,7 +22,7 @@ _DOUBT = tuple[str, int]
 def judge_case(case: Case) -> Verdict:
     """The verdict on one unit at one place."""
     is_by_clock = case.unit.name == CLOCK_UNIT
-    fewest = FEWEST_CLOCK_SAMPLES if is_by_clock else POLICY.fewest_marks
+    fewest = POLICY.fewest_clock_samples if is_by_clock else POLICY.fewest_marks
     if len(case.samples) < fewest or len(case.marks) < POLICY.fewest_marks:
         return reasons.too_few(case)
     heard = ask_collections(case)

@@ -11,15 +11,11 @@ from lowwater.policy import POLICY
 from lowwater.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account
-from lowwater.verdict.case import CLOCK_UNIT, FEWEST_CLOCK_SAMPLES, Case
+from lowwater.verdict.case import CLOCK_UNIT, Case
 from lowwater.verdict.growth import is_slow, rounds_to_certainty
 from lowwater.verdict.kept import explain
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
-
-# "Rose in 10 of 10 epochs" convinces; "in 33 of 58" does not, though the slope may be certain.
-_NEARLY_ALL = 0.8
-_COLLECTIONS_FOR_A_RATE = 4
 
 
 def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
@@ -63,7 +59,7 @@ def sawtooth(case: Case, lows: Series) -> Verdict:
 def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Verdict:
     """The rise is garbage, as an experiment showed."""
     left = "does not grow"
-    if live is not None and live.low > 0 and len(case.collected.x) >= _COLLECTIONS_FOR_A_RATE:
+    if live is not None and live.low > 0 and len(case.collected.x) >= POLICY.settled_marks:
         rate = f"{format_bytes(live.slope)} per {words.one(case.unit)}"
         left = f"grows by {rate}: too little to matter"
     because = (
@@ -91,7 +87,7 @@ def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
 
 def too_few(case: Case) -> Verdict:
     """Hardly begun."""
-    fewest = FEWEST_CLOCK_SAMPLES if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
+    fewest = POLICY.fewest_clock_samples if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
     more = max(1, fewest - case.rounds)
     seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
     return _unsure(case, f"{seen}: too few to tell growth from warm-up", None, more)
@@ -179,8 +175,9 @@ def _if_slow(case: Case, growth: Trend) -> str:
 def _throughout(case: Case, growth: Trend) -> str:
     rounds, per = case.rounds - case.warmup, format_bytes(growth.slope)
     rose = int((np.diff(case.marks.y)[case.warmup - 1 :] > 0).sum())
-    # Of a thinned run not every round was kept, so the rises cannot be counted.
-    if rose >= _NEARLY_ALL * rounds:
+    # "Rose in 10 of 10 epochs" convinces; "in 33 of 58" does not, though the slope may be certain.
+    # And of a thinned run not every round was kept, so the rises cannot be counted.
+    if rose >= POLICY.covers * rounds:
         return f"rose in {rose} of {rounds} {words.many(case.unit)} after warm-up, by {per} each"
     return f"rose by {per} per {words.one(case.unit)} over {rounds} {words.many(case.unit)}"
 
