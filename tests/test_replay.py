@@ -8,13 +8,24 @@ import pytest
 from lowwater.report.json import to_dict
 from lowwater.session import diagnose
 from replay.first_line import SPECIMENS, finding_faults, verdict_faults
-from replay.measure import ENOUGH_ROUNDS, Outcome, copies, differs, faults_of, prefixes, whole
+from replay.measure import (
+    ENOUGH_ROUNDS,
+    Outcome,
+    copies,
+    differs,
+    faults_of,
+    flaps,
+    prefixes,
+    whole,
+)
 from replay.recordings import RECORDINGS, recordings
 
 RECORDED = tuple(recordings())
 each_recording = pytest.mark.parametrize("recorded", RECORDED, ids=str)
 # Of all answers after 5 to 11 rounds so many may be wrong: so little is hardly a run.
 MOST_WRONG_EARLY = 0.01
+# And so many after a leak was told may be unsure again.
+MOST_DOUBTED = 0.005
 MOST_BYTES = 5_000_000
 FEWEST_RUNS = 3
 
@@ -45,6 +56,14 @@ def test_few_prefixes_of_few_rounds_are_judged_wrong():
     wrong = [one for one in answers if one.outcome is Outcome.WRONG]
 
     assert len(wrong) <= MOST_WRONG_EARLY * len(answers), told({"wrong": wrong})
+
+
+def test_leak_that_was_told_is_hardly_ever_doubted_again():
+    """Threads that fill buffers ahead can make a leak look as if it had paused."""
+    answers = [[*prefixes(recorded)] for recorded in RECORDED if recorded.truth.is_leak]
+    doubted = [one for of_run in answers for one in flaps(of_run)]
+
+    assert len(doubted) <= MOST_DOUBTED * sum(map(len, answers)), told({"doubted": doubted})
 
 
 @each_recording

@@ -133,7 +133,7 @@ class Escalation:
         Its functions have ended, so that a collection says nothing about its rounds.
         """
         level = in_use_bytes(self.read()) or 0
-        if not self._of_main.wants_census(place.unit_id, level):
+        if not self._of_main.wants_census(place.unit_id, level, at_end=True):
             return
         own_s = self.clocks.own()
         gc.collect()
@@ -181,7 +181,7 @@ class Escalation:
         return (
             self.inquire is not None
             and self.censuses < self._policy.most_censuses
-            and self._suspicion.wants_census(unit_id, held_bytes)
+            and self._suspicion.wants_census(unit_id, held_bytes, at_end=at_end)
             and self._affords_census(at_end=at_end)
         )
 

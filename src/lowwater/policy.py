@@ -68,6 +68,9 @@ class Policy:
     # Bytes in all. Less is not told from garbage that no collection has reached yet: the largest
     # innocent rise in the recordings that was never collected was 0.7 MB.
     resolution_bytes: int = 1 << 20
+    # Bytes in all, of a slow rise. Less is a trickle, such as a log that is kept on purpose: 1.1 MB
+    # in 60 rounds of a public program that is no leak.
+    slow_total_bytes: int = 2 << 20
     # Bytes per round. Less is a few numbers that are kept: 2 GiB in a million rounds.
     least_rate_bytes: int = 2 << 10
     # Bytes in all. So much is material at any rate, and so is a jump a user would notice …

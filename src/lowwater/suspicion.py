@@ -79,7 +79,7 @@ class _Whole:
         if len(self._lows) <= 2 * rises:
             return None
         spread = [self._lows[index * (len(self._lows) - 1) // rises] for index in range(rises + 1)]
-        return _climb(deque(spread), rises, self._policy.resolution_bytes)
+        return _climb(deque(spread), rises, 2 * self._policy.least_rise_bytes)
 
 
 def _pairs(lows: list[_Mark]) -> list[tuple[_Mark, _Mark]]:
@@ -196,10 +196,15 @@ class Suspicion:
         for rise in self._rises.values():
             rise.wait()
 
-    def wants_census(self, unit_id: int, held_bytes: int) -> bool:
+    def wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool = False) -> bool:
         """After a collection: True when what was not freed deserves a look at all objects."""
         if self._last_census is None:
             return self._rises[unit_id].risen(held_bytes) >= self._policy.least_rise_bytes
+        # Two are often all that a short run can afford: the second needs something to show.
+        is_early = self.lacks_a_census and not at_end
+        grown = held_bytes - self._last_census.held_bytes
+        if is_early and grown < self._policy.large_rise_bytes:
+            return False
         return self._has_grown(self._last_census, held_bytes)
 
     def census_taken(self, unit_id: int, held_bytes: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from lowwater.model import Timeline, Unit, Verdict
+from lowwater.model import Kind, Timeline, Unit, Verdict
 from lowwater.verdict import judge
 from lowwater.verdict.lines import with_lines
 from replay.first_line import Truth
@@ -63,7 +63,8 @@ class Answer:
         said = self.verdict.is_leak
         if said is self.truth.is_leak:
             return Outcome.RIGHT
-        if said is None:
+        # A trickle is growth for certain, and says that a longer run tells what it is.
+        if said is None or (self.truth.is_leak and self.verdict.kind is Kind.TRICKLE):
             return Outcome.INCONCLUSIVE
         return Outcome.FILLING if self.is_filling else Outcome.WRONG
 
@@ -172,7 +173,7 @@ def faults_of(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
     late_enough = [one for one in answers if one.rounds >= ENOUGH_ROUNDS]
     found = {
         "wrong": [one for one in late_enough if one.outcome is Outcome.WRONG],
-        "taken back": flaps(answers),
+        "taken back": [one for one in flaps(answers) if one.outcome is Outcome.WRONG],
         "rate missed": [one for one in answers if one.misses_rate],
         "acquitted late": [one for one in answers if one.is_late],
     }
@@ -180,7 +181,7 @@ def faults_of(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
 
 
 def flaps(answers: Sequence[Answer]) -> list[Answer]:
-    """Prefixes of a leak that take back what an earlier one has said."""
+    """Prefixes of a leak that take back what an earlier one has said, or doubt it again."""
     said = next((one.rounds for one in answers if one.verdict.is_leak), None)
     if said is None or not answers[0].truth.is_leak:
         return []

@@ -69,12 +69,14 @@ SCREENS: dict[str, tuple[Kind, Callable[[], Timeline]]] = {
         Kind.FLAT,
         lambda: replace(after("callback_flat", 10), ending=KILLED),
     ),
-    "flat": (Kind.FLAT, lambda: recorded("callback_flat")),
+    "flat": (Kind.FLAT, lambda: recorded("six_epochs_flat")),
+    "trickle": (Kind.TRICKLE, lambda: recorded("callback_flat")),
+    "slow-leak": (Kind.LEAK, lambda: recorded("slow_py_function_leaks")),
     "warm-up": (Kind.WARM_UP, lambda: recorded("tensors_kept_once")),
     "cache": (Kind.CACHE, lambda: recorded("cache_over_five_epochs")),
     "sawtooth": (
         Kind.SAWTOOTH,
-        lambda: told_run(a_run(12).swings(mib=5, every=4).timeline()),
+        lambda: told_run(a_run(30).swings(mib=10, every=5).timeline()),
     ),
     "sawtooth-explained": (Kind.SAWTOOTH, lambda: recorded("collector_off_sawtooth")),
 }

@@ -125,7 +125,7 @@ def fast_garbage(rounds, *, fall_back):
             count += 1
             level = 200 * MIB if fall_back else level
             suspicion.collected(0, level)
-            if suspicion.wants_census(0, level):
+            if suspicion.wants_census(0, level, at_end=True):
                 suspicion.census_taken(0, level)
     return count
 
@@ -232,8 +232,15 @@ def test_the_first_census_needs_a_rise_that_was_not_garbage(risen, held_mib, exp
 def test_the_second_census_needs_some_growth(risen):
     risen.census_taken(0, 228 * MIB)
 
-    assert not risen.wants_census(0, round(228.4 * MIB))
-    assert risen.wants_census(0, round(228.6 * MIB))
+    assert not risen.wants_census(0, round(228.4 * MIB), at_end=True)
+    assert risen.wants_census(0, round(228.6 * MIB), at_end=True)
+
+
+def test_the_second_census_needs_more_growth_before_the_end(risen):
+    risen.census_taken(0, 228 * MIB)
+
+    assert not risen.wants_census(0, 231 * MIB)
+    assert risen.wants_census(0, 232 * MIB)
 
 
 def test_a_later_census_needs_twice_the_growth(risen):

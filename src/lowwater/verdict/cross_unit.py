@@ -95,6 +95,7 @@ def outlasts(other: Heard, one: Heard) -> bool:
     return is_later and has_more and one.round_s <= POLICY.coarser * other.round_s
 
 
-def goes_on_after(other: Heard, one: Heard) -> bool:
-    """Whether it went on for some rounds after the last one of the other."""
-    return other.end_s - one.end_s > POLICY.alike * one.round_s
+def is_within(inner: Heard, outer: Heard) -> bool:
+    """Whether it has many more rounds, and did not go on after the last ones of the outer."""
+    goes_on = inner.end_s - outer.end_s > POLICY.alike * outer.round_s
+    return inner.verdict.units_seen >= POLICY.coarser * outer.verdict.units_seen and not goes_on

@@ -16,7 +16,8 @@ def matters(growth: Trend, rounds: float) -> bool:
     """Whether growth at this rate can be seen, and would be missed by somebody."""
     total = growth.slope * rounds
     adds_up = growth.slope >= POLICY.least_rate_bytes or total >= POLICY.noticeable_bytes
-    return adds_up and total >= POLICY.resolution_bytes
+    least = POLICY.slow_total_bytes if is_slow(growth) else POLICY.resolution_bytes
+    return adds_up and total >= least
 
 
 def is_slow(growth: Trend) -> bool:

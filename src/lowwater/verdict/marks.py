@@ -96,7 +96,16 @@ def _rising(case: Case, account: Account) -> Verdict:
         why, more = doubt
         return reasons.needs_more(case, account.growth, more, why)
     is_late = account.rate_before is not None and account.begins > case.steady.x[0]
-    return reasons.leak(case, account.growth, account.begins if is_late else None)
+    growth = _by_collections(case, account.growth)
+    return reasons.leak(case, growth, account.begins if is_late else None)
+
+
+def _by_collections(case: Case, growth: Trend) -> Trend:
+    """In a short run, the rate of what the collections left behind: a little garbage bends it."""
+    if case.rounds >= POLICY.enough_rounds or len(case.collected.x) <= 1:
+        return growth
+    rate = trend(case.collected.marks).slope
+    return replace(growth, slope=rate, low=min(growth.low, rate), high=max(growth.high, rate))
 
 
 def _doubt(case: Case, account: Account) -> _DOUBT | None:
@@ -121,11 +130,13 @@ def _is_untested(case: Case, account: Account) -> bool:
     """Whether no collection was tried since it rises like this, where that is to be expected.
 
     A small rise, or one of a few rounds, may be garbage; and so may any that began only after
-    collections had been tried.
+    collections that gave something back.
     """
-    tried = case.collected.x
-    if len(tried):
-        return bool(tried[-1] <= account.begins)
+    tried = case.collected
+    if len(tried.x):
+        rise = max(float(tried.before.max() - case.marks.y[0]), POLICY.resolution_bytes)
+        is_live = float(tried.freed.max()) <= POLICY.freed_little * rise
+        return bool(tried.x[-1] <= account.begins) and not is_live
     return is_slow(account.growth) or case.rounds < POLICY.enough_rounds
 
 
@@ -214,11 +225,22 @@ def _has_hardly_stopped(account: Account) -> bool:
     """Whether it rose until lately: a pause is no end."""
     if account.gained < POLICY.resolution_bytes:
         return False
+    if _goes_on_more_slowly(account):
+        return True
     y = account.marks.y
     level = float(np.median(account.present.y))
     near = max(POLICY.resolution_bytes, POLICY.standard_errors * account.noise)
     arrived = int(np.argmax(y >= level - near))
     return len(y) - arrived < POLICY.settled_marks
+
+
+def _goes_on_more_slowly(account: Account) -> bool:
+    """Whether a few marks do not exclude that it still rises, at a good part of its old rate."""
+    before, growth = account.rate_before, account.growth
+    is_few = len(account.present) < POLICY.enough_rounds - POLICY.warmup_marks
+    if before is None or not is_few:
+        return False
+    return growth.slope > before / POLICY.alike**3 and growth.high > before / POLICY.alike**2
 
 
 def _may_rise(case: Case, account: Account) -> bool:
@@ -259,4 +281,4 @@ def _jumps_keep_coming(case: Case, account: Account) -> bool:
         return False
     since = float(case.steady.x[-1]) - account.jumps[-1].round
     total = sum(jump.size for jump in account.jumps)
-    return since <= 2 * _longest_gap(account) and total >= POLICY.noticeable_bytes
+    return since <= 2 * _longest_gap(account) and total >= 4 * POLICY.resolution_bytes

@@ -109,7 +109,7 @@ def may_have_stopped(series: Series) -> bool:
 
     The level has at least as many marks as a piece needs to be a present of its own.
     """
-    return _misfit_of_a_stop(series) <= _misfit(series.x, series.y)
+    return (1 + POLICY.noise_share / 2) * _misfit_of_a_stop(series) <= _misfit(series.x, series.y)
 
 
 def has_clearly_stopped(series: Series) -> bool:

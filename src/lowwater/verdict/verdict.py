@@ -14,7 +14,7 @@ from lowwater.verdict.case import CLOCK_UNIT, MOST_MARKS, Case, most_marks, open
 from lowwater.verdict.cross_unit import (
     Heard,
     falls_back_within,
-    goes_on_after,
+    is_within,
     knows_better,
     outlasts,
     saw_it_collected,
@@ -22,6 +22,7 @@ from lowwater.verdict.cross_unit import (
 )
 from lowwater.verdict.marks import judge_case
 from lowwater.verdict.series import Series
+from lowwater.verdict.trend import trend
 
 _KERAS_UNITS = frozenset(
     {"fit", "epoch", "evaluate", "predict", "train_on_batch", "model", "session"}
@@ -90,10 +91,11 @@ def _hear(timeline: Timeline, unit: Unit, most: int) -> Heard:
 
 
 def _keeps_rising(case: Case) -> bool:
-    """Whether memory rose in each round after warm-up, by enough to be seen."""
+    """Whether memory rose in each round after warm-up, or in nearly each, by enough to be seen."""
     y = case.steady.y
-    has_marks = len(y) >= POLICY.marks_of_a_piece
-    return has_marks and bool((np.diff(y) > 0).all() and np.ptp(y) >= POLICY.resolution_bytes)
+    if len(y) < POLICY.marks_of_a_piece or np.ptp(y) < POLICY.resolution_bytes:
+        return False
+    return bool((np.diff(y) > 0).all()) or trend(case.steady).p_rising <= POLICY.likely
 
 
 def _risen(samples: tuple[Sample, ...]) -> int:
@@ -186,15 +188,15 @@ def _most_familiar(by_rounds: list[Heard]) -> Heard:
 
 def _acquittal(aligned: list[Heard]) -> Verdict | None:
     """The coarsest verdict of those that speak for most of the run, or for its rise."""
-    acquitting = [one for one in aligned if one.acquits]
-    # Units with too few rounds to be judged at all do not keep others from speaking …
+    unsure = [one for one in aligned if one.verdict.is_leak is None and one.keeps_rising]
+    # What is level inside of the rounds of a loop says nothing where the loop rises in each.
+    acquitting = [
+        one for one in aligned if one.acquits and not any(is_within(one, outer) for outer in unsure)
+    ]
+    # Units with too few rounds to be judged at all do not keep others from speaking.
     judged = [one for one in aligned if one.verdict.units_seen >= POLICY.fewest_marks]
     longest = max((one.span_s for one in judged), default=0.0)
     if not any(POLICY.alike * one.span_s >= longest for one in acquitting):
-        return None
-    # … unless memory rose in each of them: what is level inside of its rounds says nothing then.
-    unsure = [one for one in aligned if one.verdict.is_leak is None and one.keeps_rising]
-    if not all(any(goes_on_after(other, one) for other in acquitting) for one in unsure):
         return None
     risen = max(one.risen_bytes for one in acquitting)
     if risen >= POLICY.noticeable_bytes:

@@ -92,7 +92,8 @@ def test_a_little_live_growth_under_much_garbage_needs_four_collections():
 
 
 def test_small_live_growth_under_garbage_is_a_slow_leak():
-    verdict = verdict_of(a_run(20).grows(mib=0.1).leaves_garbage(mib=4).collects([5, 9, 13, 17]))
+    run = a_run(40).grows(mib=0.1).leaves_garbage(mib=4)
+    verdict = verdict_of(run.collects([5, 9, 17, 25, 33]))
 
     assert (verdict.kind, verdict.is_slow) == (Kind.LEAK, True)
     assert verdict.growth_bytes_per_unit == pytest.approx(0.1 * MIB, rel=0.01)
