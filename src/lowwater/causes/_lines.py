@@ -27,7 +27,8 @@ def grew(tally: Tally, evidence: Evidence) -> bool:
         if later is None or ordinal is None or ordinal < later:
             told.insert(0, count)
             later = ordinal
-    return replace(tally, counts=tuple(told)).grew
+    # Where all were taken in one round, what grew has done so more than once in it.
+    return replace(tally, counts=tuple(told)).grew if len(told) > 1 else tally.grew
 
 
 def grown(evidence: Evidence, kind: str, *names: str) -> Tally | None:
