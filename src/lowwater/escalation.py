@@ -100,22 +100,32 @@ class Escalation:
         return tracer is not None and tracer.passes(place, at_end=at_end, may_act=may_act)
 
     def consider(
-        self, place: Place, level_bytes: int, last_ordinals: Sequence[int], *, at_end: bool
+        self,
+        place: Place,
+        level_bytes: int,
+        last_ordinals: Sequence[int],
+        *,
+        at_end: bool,
+        is_last: bool,
     ) -> None:
-        """Collect if the rise deserves it, and take a census if that did not explain it."""
+        """Collect if the rise deserves it, and take a census if that did not explain it.
+
+        A loop within another ends many times: only where none is around it, `is_last` says that
+        there may be no later chance.
+        """
         self._note_thread()
         if self._is_main:
             self._latest = place, last_ordinals
-        if self._wants_collection(place, level_bytes, at_end=at_end):
+        if self._wants_collection(place, level_bytes, at_end=at_end, is_last=is_last):
             gauges = self._collect(place, level_bytes)
-        elif at_end and self._suspicion.lacks_only_a_census(level_bytes):
+        elif is_last and self._suspicion.lacks_only_a_census(level_bytes):
             gauges = self.read()  # the last round was collected, just before the loop ended
         else:
             return
         held = in_use_bytes(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
             held = level_bytes
-        if self._wants_census(place.unit_id, held, at_end=at_end):
+        if self._wants_census(place.unit_id, held, at_end=is_last):
             self._take_census(place, gauges, held, last_ordinals)
 
     def finish(self) -> None:
@@ -172,10 +182,21 @@ class Escalation:
     def _has_credit(self) -> bool:
         return self._is_main or not self._main_goes_on
 
-    def _wants_collection(self, place: Place, level_bytes: int, *, at_end: bool) -> bool:
-        return self._suspicion.wants_collection(
+    def _wants_collection(
+        self, place: Place, level_bytes: int, *, at_end: bool, is_last: bool
+    ) -> bool:
+        is_wanted = self._suspicion.wants_collection(
             place.unit_id, place.ordinal, level_bytes, at_end=at_end
-        ) and self.brake.allows_collection(self.clocks.process(), with_credit=self._has_credit)
+        )
+        if is_last and self._suspicion.lacks_a_census and self._allows_last_census:
+            return is_wanted
+        return is_wanted and self.brake.allows_collection(
+            self.clocks.process(), with_credit=self._has_credit
+        )
+
+    @property
+    def _allows_last_census(self) -> bool:
+        return self.brake.allows_last_census(self._left_s)
 
     def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
         return (
@@ -190,7 +211,7 @@ class Escalation:
         if not self._suspicion.lacks_a_census:
             affords = self.brake.allows_census(self._left_s)
         elif at_end:
-            affords = self.brake.allows_last_census(self._left_s)
+            affords = self._allows_last_census
         else:
             affords = self.brake.allows_census(self._left_s, leaving=1)
         self._was_too_dear |= not affords

@@ -109,6 +109,8 @@ class Observer:
         self._slots: list[LowWaterSlots] = []
         self._paces: list[Pace] = []
         self._last_ordinals: list[int] = []
+        self._loops: set[int] = set()
+        self._open_loops: set[int] = set()
         self._columns: list[str] = []
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
@@ -131,6 +133,8 @@ class Observer:
             return None
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id
+        if name == LOOP:
+            self._loops.add(unit_id)
         self._slots.append(LowWaterSlots())
         self._paces.append(Pace(self._clocks.process()))
         self._last_ordinals.append(-1)
@@ -176,7 +180,11 @@ class Observer:
                 return
             level = self._sample(unit_id, ordinal, now_s)
             if may_collect:
-                self.escalation.consider(place, level, self._last_ordinals, at_end=at_end)
+                is_within = self._is_within_another(unit_id, at_end=at_end)
+                is_last = at_end and not is_within
+                self.escalation.consider(
+                    place, level, self._last_ordinals, at_end=at_end, is_last=is_last
+                )
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
             self.note(f"a sample failed: {type(error).__name__}: {error}")
@@ -185,6 +193,14 @@ class Observer:
             experimenting_s = self.escalation.spent_s + self._looking_s - experimenting_s
             spent_s = max(0.0, self._clocks.own() - began_s - experimenting_s)
             self._paces[unit_id].spend(ordinal, spent_s, at_end=at_end)
+
+    def _is_within_another(self, unit_id: int, *, at_end: bool) -> bool:
+        """Whether a loop around this one goes on: then this one will come again."""
+        if at_end:
+            self._open_loops.discard(unit_id)
+        elif unit_id in self._loops:
+            self._open_loops.add(unit_id)
+        return bool(self._open_loops - {unit_id})
 
     def moment(self, name: str) -> None:
         """Read all probes at the start or at the end of the run; this is no sample of a unit."""

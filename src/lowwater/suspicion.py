@@ -101,7 +101,6 @@ class Rise:
         self.first: _Mark | None = None
         self.latest_ordinal = -1
         self.due_ordinal = 0
-        self.ends = 0
         self.is_suspected = False
 
     @property
@@ -180,7 +179,6 @@ class Suspicion:
         """Take a mark of a unit; True when the collector should be run now."""
         rise = self._rises.setdefault(unit_id, Rise(self._policy))
         is_rising = rise.add(ordinal, in_use_bytes)
-        rise.ends += at_end
         self._latest_bytes = in_use_bytes
         # Two units rise with the same memory: what was just collected is no news to the other.
         if self._is_collected(in_use_bytes):
@@ -202,10 +200,8 @@ class Suspicion:
         """After a collection: True when what was not freed deserves a look at all objects."""
         if self._last_census is None:
             return self._rises[unit_id].risen(held_bytes) >= self._policy.least_rise_bytes
-        # Two are often all that a short run can afford: the second needs something to show. A loop
-        # that has ended before will end again, so that its end is no last chance.
-        is_last_chance = at_end and self._rises[unit_id].ends <= 1
-        is_early = self.lacks_a_census and not is_last_chance
+        # Two are often all that a short run can afford: the second needs something to show.
+        is_early = self.lacks_a_census and not at_end
         grown = held_bytes - self._last_census.held_bytes
         if is_early and grown < self._policy.large_rise_bytes:
             return False

@@ -35,8 +35,9 @@ def test_round_without_a_rise_acquits():
     assert not grew(a_count(46, 60, 60, 167), a_run_with_censuses_at(2, 3, 4, 13))
 
 
-def test_censuses_that_all_fall_into_one_round_tell_nothing():
-    assert not grew(a_count(1, 2, 3), a_run_with_censuses_at(3, 3, 3))
+def test_what_grew_between_censuses_of_one_round_has_grown():
+    assert grew(a_count(1, 2, 3), a_run_with_censuses_at(3, 3, 3))
+    assert not grew(a_count(1, 2, 2), a_run_with_censuses_at(3, 3, 3))
 
 
 def test_verdict_without_a_unit_takes_every_census():

@@ -55,6 +55,7 @@ def test_contract_of_the_design_is_kept(told: Told) -> None:
     assert report["verdict"] == {
         "kind": "leak",
         "is_leak": True,
+        "is_slow": False,
         "unit": "epoch",
         "where": None,
         "place": "host",
