@@ -45,9 +45,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--only", default="", help="names that contain A, or one of A,B,C"
-    )
+    parser.add_argument("--only", default="", help="names that contain A, or one of A,B,C")
     parser.add_argument("--kinds", default="quiet,busy", help="quiet, busy, or both (quiet,busy)")
     parser.add_argument("--jobs", type=int, default=2, help="at a time; under load three times it")
     parser.add_argument("--missing", action="store_true", help="keep the recordings there are")
