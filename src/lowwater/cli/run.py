@@ -53,8 +53,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     The script runs as it would without Lowwater; its arguments follow its name.
     The report goes to stderr, so that stdout is the script's alone.
     """
-    check_module(script) if is_module else check_script(script)
     least_bytes = _least_bytes(min_growth, fail_on)
+    check_module(script) if is_module else check_script(script)
     for output in (json_file, record):
         check_output(output)
     if record is not None:

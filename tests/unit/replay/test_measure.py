@@ -49,10 +49,22 @@ def test_interval_has_to_contain_the_stated_rate():
 
 
 def test_leak_that_is_said_and_taken_back_is_a_fault():
-    answers = [said(Kind.LEAK, 6), said(Kind.INCONCLUSIVE, 7), said(Kind.LEAK, 8)]
+    answers = [said(Kind.LEAK, 6), said(Kind.CACHE, 7), said(Kind.LEAK, 8)]
 
     assert flaps(answers) == answers[1:2]
     assert faults_of(answers) == {"taken back": answers[1:2]}
+
+
+def test_leak_that_is_doubted_again_is_counted_elsewhere():
+    answers = [said(Kind.LEAK, 6), said(Kind.INCONCLUSIVE, 7), said(Kind.LEAK, 8)]
+
+    assert flaps(answers) == answers[1:2]
+    assert not faults_of(answers)
+
+
+def test_trickle_is_no_wrong_answer_on_a_leak():
+    """It is growth for certain, and says that a longer run tells what it is."""
+    assert not faults_of([said(Kind.TRICKLE, 12)])
 
 
 def test_wrong_answer_on_few_rounds_is_counted_elsewhere():
