@@ -110,7 +110,7 @@ class Observer:
         self._paces: list[Pace] = []
         self._last_ordinals: list[int] = []
         self._loops: set[int] = set()
-        self._open_loops: set[int] = set()
+        self._open_loops: list[int] = []
         self._columns: list[str] = []
         self._unmeasured: dict[str, str] = {}
         self._noted: set[str] = set()
@@ -195,12 +195,19 @@ class Observer:
             self._paces[unit_id].spend(ordinal, spent_s, at_end=at_end)
 
     def _is_within_another(self, unit_id: int, *, at_end: bool) -> bool:
-        """Whether a loop around this one goes on: then this one will come again."""
-        if at_end:
-            self._open_loops.discard(unit_id)
+        """Whether a loop around this one goes on: then this one will come again.
+
+        Loops within it are over when it passes, also where their own ends were not sampled.
+        """
+        opened = self._open_loops
+        if unit_id in opened:
+            del opened[opened.index(unit_id) + 1 :]
         elif unit_id in self._loops:
-            self._open_loops.add(unit_id)
-        return bool(self._open_loops - {unit_id})
+            opened.append(unit_id)
+        is_within = bool(opened) and opened[0] != unit_id
+        if at_end and unit_id in opened:
+            opened.remove(unit_id)
+        return is_within
 
     def moment(self, name: str) -> None:
         """Read all probes at the start or at the end of the run; this is no sample of a unit."""
