@@ -45,7 +45,9 @@ def survivors(
     roots = [_with_reason(root, spared or {}) for root in _roots()]
     of_block = {(name, id(value)) for name, value in (block or {}).items()}
     others = [root for root in roots if (root.name, id(root.value)) not in of_block]
-    for some in (others, roots) if of_block else (roots,):
+    # Again from the locals alone: the data of a module may have used up the first search.
+    of_locals = [root for root in others if root.is_local]
+    for some in (others, of_locals, roots) if of_block else (roots, of_locals):
         missing = {identity: one for identity, one in waiting.items() if identity not in found}
         found |= {key: _told(waiting[key], way) for key, way in _search(missing, some)}
     rest = [one for identity, one in waiting.items() if identity not in found]

@@ -96,6 +96,20 @@ def test_long_way_is_cut_in_the_middle():
     assert len(told.trace) == 8
 
 
+def test_much_data_in_a_module_does_not_hide_a_long_way_from_a_local(monkeypatch):
+    monkeypatch.setitem(globals(), "DATA", [[] for _ in range(200_000)])
+
+    def main():
+        deep = net = Net()
+        for _ in range(12):
+            deep = [deep]
+        return survivors([Watched.of(net, "model")], {"net": net})
+
+    [told] = main()
+
+    assert told.held_by.startswith("`deep` is still a local")
+
+
 def test_way_through_attributes_and_items_is_told():
     def main():
         study = Study(Net())
