@@ -23,8 +23,8 @@ from lowwater.recording.records import Collected, Counted, Noted, Record
 from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion
 
 _TOO_DEAR = (
-    "the run was too short for a look at all of its objects, which takes seconds of processor time:"
-    " a longer run tells what holds the memory"
+    "the run was too short to look at all of its objects, which takes seconds of processor time;"
+    " a longer run can show what holds the memory"
 )
 # Looks at all objects of the program; answers how many there were, and what to record. None where
 # there is nothing to record: there was no room to look, say.
@@ -136,6 +136,7 @@ class Escalation:
             self._take_last_chance(*self._latest)
         if self._was_too_dear and self.censuses < ENOUGH_CENSUSES:
             self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
+            self._was_too_dear = False  # it is told once, however often the end comes
 
     def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
         """Where a loop was left by an exception, or never: the program's variables are there yet.

@@ -503,6 +503,7 @@ def census_rounds(path, clock, inquiry, rounds, *, first_s):
         heap.used += 2 * MIB
         watching.boundary(unit, ordinal)
     watching.boundary(unit, rounds, at_end=True)
+    watching.escalation.finish()  # after the last statement, and again at exit
     watching.finish()
     return [census.ordinal for census in load(path).censuses]
 
@@ -557,8 +558,8 @@ def test_a_run_too_short_for_a_look_at_its_objects_is_told_so(path, clock, monke
     assert census_rounds(path, clock, inquiry, 20, first_s=1.0) == []
 
     told = (
-        "the run was too short for a look at all of its objects, which takes seconds of "
-        "processor time: a longer run tells what holds the memory"
+        "the run was too short to look at all of its objects, which takes seconds of processor "
+        "time; a longer run can show what holds the memory"
     )
     assert [note.text for note in load(path).notes] == [told]
 

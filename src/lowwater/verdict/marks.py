@@ -157,11 +157,11 @@ def _slows_down(account: Account) -> bool:
         # What has slowed down once must be long since, and straight: a curve that dies away looks
         # at every scale like ramps that get flatter.
         past = account.begins - float(account.marks.x[0])
-        is_unsure = account.growth.p_rising > POLICY.by_chance or late + 2 * error < early
+        is_unsure = account.growth.p_rising > POLICY.by_chance or late + error < early
         return is_unsure or account.present.span < POLICY.alike * past
     if len(account.present) < 2 * POLICY.enough_rounds:
         return may_have_stopped(account.present)
-    return late + 2 * error < early / POLICY.alike
+    return late + error < early / POLICY.alike
 
 
 def _has_slowed(account: Account) -> bool:
@@ -176,7 +176,7 @@ def _dies_away(account: Account) -> bool:
 
 
 def _early_and_late(account: Account) -> tuple[float, float, float]:
-    """The rates before and in the last third, and the error of the latter by noise.
+    """The rates before and in the last third, and by how much noise may have bent the latter.
 
     Where too little is left before the last third, the rate of the whole stands for it.
     """
@@ -184,7 +184,8 @@ def _early_and_late(account: Account) -> tuple[float, float, float]:
     count = max(len(present) // 3, POLICY.fewest_marks)
     early, late = present.until(len(present) - count), present.skip(len(present) - count)
     before = trend(early if len(early) >= POLICY.fewest_marks else present).slope
-    return before, trend(late).slope, slope_error(late, account.noise)
+    error = POLICY.standard_errors * slope_error(late, account.noise)
+    return before, trend(late).slope, error
 
 
 def _late_rounds_missing(case: Case, account: Account) -> int:
