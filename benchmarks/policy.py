@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -19,8 +20,9 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from verdict_rates import SERIES  # noqa: E402
 
 from lowwater.gauges import in_use_bytes  # noqa: E402
-from lowwater.model import Timeline  # noqa: E402
+from lowwater.model import Kind, Timeline  # noqa: E402
 from lowwater.policy import POLICY  # noqa: E402
+from lowwater.session import diagnose  # noqa: E402
 from lowwater.suspicion import Suspicion  # noqa: E402
 from lowwater.verdict import judge  # noqa: E402
 from replay.measure import unit_of, verdict_on  # noqa: E402
@@ -37,8 +39,9 @@ FACTORS = (0.5, 2.0)
 class Said:
     """All answers under one policy, by the name of the question."""
 
-    leaks: dict[str, bool | None]
+    kinds: dict[str, Kind]
     wrong: frozenset[str]
+    findings: dict[str, tuple[str, ...]]
     collected: dict[str, tuple[int, ...]]
 
 
@@ -68,21 +71,25 @@ def _cut(recorded: Recorded) -> Iterator[tuple[int, Timeline]]:
 
 def ask(run: str) -> Said:
     """Judge everything with the policy as it is now."""
-    leaks, wrong, collected = {}, set(), {}
+    kinds, wrong, findings, collected = {}, set(), {}, {}
     for name, truth, timeline in corpus(run):
-        leaks[name] = verdict_on(timeline).is_leak
-        if leaks[name] is (not truth):
+        verdict = verdict_on(timeline)
+        kinds[name] = verdict.kind
+        if verdict.is_leak is (not truth):
             wrong.add(name)
         if " after " not in name:
+            told = diagnose(timeline).findings
+            findings[name] = tuple(f"{one.code} {one.where}" for one in told)
             collected[name] = _collected(timeline)
     for name, build in SERIES.items():
         is_leak = name.startswith("leak")
         for seed in SEEDS:
             key = f"{name} #{seed}"
-            leaks[key] = judge(build(seed).timeline())[0].is_leak
-            if leaks[key] is (not is_leak):
+            verdict = judge(build(seed).timeline())[0]
+            kinds[key] = verdict.kind
+            if verdict.is_leak is (not is_leak):
                 wrong.add(key)
-    return Said(leaks, frozenset(wrong), collected)
+    return Said(kinds, frozenset(wrong), findings, collected)
 
 
 def _collected(timeline: Timeline) -> tuple[int, ...]:
@@ -108,6 +115,10 @@ def varied(change: tuple[str, float], run: str) -> tuple[str, float, object, Sai
         object.__setattr__(POLICY, name, before)
 
 
+def _differ(some: dict[str, Any], others: dict[str, Any]) -> int:
+    return sum(some[key] != value for key, value in others.items())
+
+
 def main() -> None:
     """Print a line for each field."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -118,16 +129,18 @@ def main() -> None:
     base = ask(options.run)
     names = [one.name for one in fields(POLICY) if options.only in one.name]
     changes = [(name, factor) for name in names if name not in NOT_REPLAYED for factor in FACTORS]
-    print(f"{len(base.leaks)} answers, {len(base.wrong)} wrong with the policy as it is.\n")
-    print("| field | value | answers that change | wrong | runs collected otherwise |")
-    print("|---|---|---|---|---|")
+    print(f"{len(base.kinds)} answers, {len(base.wrong)} wrong with the policy as it is.\n")
+    print("| field | value | verdicts that change | wrong | findings | collections |")
+    print("|---|---|---|---|---|---|")
     idle = dict.fromkeys(names, True)
     with ProcessPoolExecutor(options.jobs) as pool:
         for name, _, value, said in pool.map(partial(varied, run=options.run), changes):
-            changed = sum(said.leaks[key] is not was for key, was in base.leaks.items())
-            moved = sum(said.collected[key] != was for key, was in base.collected.items())
-            idle[name] &= not changed and not moved
-            print(f"| {name} | {value:g} | {changed} | {len(said.wrong)} | {moved} |", flush=True)
+            changed = _differ(said.kinds, base.kinds)
+            told = _differ(said.findings, base.findings)
+            moved = _differ(said.collected, base.collected)
+            idle[name] &= not (changed or told or moved)
+            row = (name, f"{value:g}", changed, len(said.wrong), told, moved)
+            print(f"| {' | '.join(map(str, row))} |", flush=True)
     unused = [name for name, is_idle in idle.items() if is_idle and name not in NOT_REPLAYED]
     print(f"\nChange nothing, halved or doubled: {', '.join(unused) or 'none'}.")
     print(f"Not replayed: {', '.join(sorted(NOT_REPLAYED))}.")

@@ -15,6 +15,7 @@ from replay.measure import (
     differs,
     faults_of,
     flaps,
+    forget_all,
     prefixes,
     whole,
 )
@@ -28,6 +29,13 @@ MOST_WRONG_EARLY = 0.01
 MOST_DOUBTED = 0.005
 MOST_BYTES = 5_000_000
 FEWEST_RUNS = 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_left():
+    """The tests of the census walk all objects of this process: half a million would be ours."""
+    yield
+    forget_all()
 
 
 def told(faults):

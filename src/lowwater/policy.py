@@ -77,6 +77,9 @@ class Policy:
     noticeable_bytes: int = 16 << 20
     # … if it is this share of all that is in use.
     noticeable_share: float = 0.05
+    # Bytes, and share of what is resident: so much that is free and kept is what users ask about.
+    reserved_bytes: int = 64 << 20
+    reserved_share: float = 0.15
     # Bytes per round. Below it a leak is called slow, and must have withstood a collection. Of 67
     # public programs, every leak that was reported grew by 0.21 MB or more per round.
     slow_rate_bytes: int = 128 << 10

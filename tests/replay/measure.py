@@ -10,7 +10,7 @@ from lowwater.model import Kind, Timeline, Unit, Verdict
 from lowwater.verdict import judge
 from lowwater.verdict.lines import with_lines
 from replay.first_line import Truth
-from replay.recordings import Recorded
+from replay.recordings import Recorded, forget_timelines
 from replay.transforms import COPIES, cut
 
 FEWEST_ROUNDS = 5
@@ -135,6 +135,12 @@ def _looked_at(timeline: Timeline, unit: Unit) -> Iterator[int]:
 @cache
 def _verdict_after(recorded: Recorded, unit: Unit, rounds: int) -> Verdict:
     return verdict_on(cut(recorded.timeline(), unit, rounds))
+
+
+def forget_all() -> None:
+    """Drop the timelines that were read, and the verdicts on them."""
+    _verdict_after.cache_clear()
+    forget_timelines()
 
 
 def whole(recorded: Recorded) -> Answer:

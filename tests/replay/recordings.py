@@ -54,3 +54,8 @@ def _loaded(recorded: Recorded) -> Timeline:
     data, source = recorded.content(), str(recorded.path)
     check_magic(data, source)
     return to_timeline(records.decode(payload) for payload, _ in whole_frames(data, source))
+
+
+def forget_timelines() -> None:
+    """Drop the timelines that were read."""
+    _loaded.cache_clear()

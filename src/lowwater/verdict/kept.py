@@ -47,7 +47,7 @@ def _cache(case: Case) -> Explained | None:
     risen = level - y[0]
     steps = np.diff(np.minimum(y, level))
     filling = np.flatnonzero(steps >= POLICY.noticeable_share * risen)
-    if risen < 4 * POLICY.resolution_bytes or len(filling) < POLICY.marks_of_a_piece:
+    if risen < POLICY.large_rise_bytes or len(filling) < POLICY.marks_of_a_piece:
         return None
     if steps.max() > (1 - POLICY.clear_share) * risen or (np.diff(filling) > POLICY.alike).any():
         return None
@@ -97,8 +97,7 @@ def _reserved(case: Case) -> Explained | None:
         return None
     last = case.samples[-1].gauges
     kept, anon = gauges.kept_bytes(last), last.get(gauges.RSS_ANON, 0)
-    # Free memory that a user would ask about.
-    if kept < 4 * POLICY.noticeable_bytes or kept < 3 * POLICY.noticeable_share * anon:
+    if kept < POLICY.reserved_bytes or kept < POLICY.reserved_share * anon:
         return None
     return Explained(
         Kind.RESERVED,
@@ -112,8 +111,9 @@ def _warm_up(case: Case) -> Explained | None:
     first = min(float(case.marks.y[0]), level if start is None else float(start))
     if not is_noticeable(level - first, level):
         return None
-    # Level from the first mark on that has nine tenths of the way behind it.
-    there = np.flatnonzero(case.marks.y >= first + 0.9 * (level - first))
+    # Level from the first mark on that has nearly all of the way behind it.
+    nearly_all = 1 - POLICY.noticeable_share
+    there = np.flatnonzero(case.marks.y >= first + nearly_all * (level - first))
     since = int(case.marks.x[there[0]])
     return Explained(
         Kind.WARM_UP,

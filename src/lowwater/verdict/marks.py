@@ -46,7 +46,7 @@ def _weigh(case: Case, heard: Testimony) -> Verdict:
         return reasons.waits_for_collector(case, heard.live, heard.freed_bytes)
     if heard.says is Says.UNSURE and seen.kind in (Kind.LEAK, Kind.SAWTOOTH, Kind.INCONCLUSIVE):
         growth = heard.live or trend(case.steady)
-        more = max(POLICY.settled_marks, case.rounds // 4)
+        more = max(POLICY.settled_marks, math.ceil(POLICY.late_share * case.rounds))
         return reasons.needs_more(case, growth, more, "part of the rise was garbage")
     return seen
 
@@ -63,7 +63,7 @@ def _is_garbage(seen: Verdict, heard: Testimony) -> bool:
     if seen.kind in (Kind.LEAK, Kind.INCONCLUSIVE, Kind.CACHE, Kind.SAWTOOTH, Kind.TRICKLE):
         return True
     # A run that is flat anyway: much garbage is worth telling (200 `predict` calls).
-    is_much = heard.total_freed_bytes >= 3 * POLICY.resolution_bytes
+    is_much = heard.total_freed_bytes >= POLICY.large_rise_bytes
     return seen.kind in (Kind.FLAT, Kind.WARM_UP) and is_much
 
 
@@ -146,7 +146,7 @@ def _has_paused(account: Account) -> bool:
     since = len(marks) - 1 - max(len(account.tail), 1)
     rounds, risen = marks.x[-1] - marks.x[since], marks.y[-1] - marks.y[since]
     has_hardly_risen = bool(risen / rounds < rate / POLICY.alike**2)
-    is_even = account.noise <= 1.1 * POLICY.noise_share * rate
+    is_even = account.noise <= POLICY.alike * POLICY.noise_share * rate
     return has_hardly_risen and (len(account.tail) > 0 or is_even)
 
 
@@ -176,12 +176,12 @@ def _dies_away(account: Account) -> bool:
 
 
 def _early_and_late(account: Account) -> tuple[float, float, float]:
-    """The rates before and in the last third, and by how much noise may have bent the latter.
+    """The rates before and in the last part, and by how much noise may have bent the latter.
 
-    Where too little is left before the last third, the rate of the whole stands for it.
+    Where too little is left before the last part, the rate of the whole stands for it.
     """
     present = account.present
-    count = max(len(present) // 3, POLICY.fewest_marks)
+    count = max(int(POLICY.late_share * len(present)), POLICY.fewest_marks)
     early, late = present.until(len(present) - count), present.skip(len(present) - count)
     before = trend(early if len(early) >= POLICY.fewest_marks else present).slope
     error = POLICY.standard_errors * slope_error(late, account.noise)
@@ -293,4 +293,4 @@ def _jumps_keep_coming(case: Case, account: Account) -> bool:
         return False
     since = float(case.steady.x[-1]) - account.jumps[-1].round
     total = sum(jump.size for jump in account.jumps)
-    return since <= 2 * _longest_gap(account) and total >= 4 * POLICY.resolution_bytes
+    return since <= POLICY.alike * _longest_gap(account) and total >= POLICY.large_rise_bytes
