@@ -8,7 +8,7 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 ROUNDS ?= 5
 RECORD ?=
 
@@ -49,14 +49,14 @@ fast: $(FAST)/.ready ## the tests that need no framework, with none installed
 	@$(call the_wheel_is_tested,$(FAST))
 	@if $(FAST)/bin/python -c 'import tensorflow' 2>/dev/null; then \
 	    echo "$(FAST) has TensorFlow, so this lane would prove nothing. Try: rm -r $(FAST)"; exit 1; fi
-	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) -m "$(NO_FRAMEWORK)" $(WALKERS)
-	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) -m "$(NO_FRAMEWORK)" $(addprefix --ignore=,$(WALKERS))
+	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "$(NO_FRAMEWORK)" $(WALKERS)
+	@$(FAST)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "$(NO_FRAMEWORK)" $(addprefix --ignore=,$(WALKERS))
 
 .PHONY: frameworks
 frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
 	@echo "== frameworks: the installed wheel, with TensorFlow, Keras and tf_keras"
 	@$(call the_wheel_is_tested,$(FRAMEWORKS))
-	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) -m "(tensorflow or tf_keras) and not slow"
+	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "(tensorflow or tf_keras) and not slow"
 
 # One after the other: a cluster of two nodes and a search need the machine for themselves.
 .PHONY: trials

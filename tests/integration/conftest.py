@@ -100,3 +100,9 @@ class Programs:
 @pytest.fixture
 def programs(tmp_path):
     return Programs(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def programs_in():
+    """For fixtures that live longer than a test: makes one for a folder."""
+    return Programs

@@ -78,17 +78,17 @@ def grown(stdout):
     return marks[-1][0] - marks[1][0], marks[-1][1] - marks[1][1]
 
 
-def test_twenty_small_models_leave_nothing_behind(programs):
-    stdout = run(programs, SMALL + ROUNDS.replace("main(ROUNDS)", "main(20)"))
+def test_ten_small_models_leave_nothing_behind(programs):
+    stdout = run(programs, SMALL + ROUNDS.replace("main(ROUNDS)", "main(10)"))
 
     in_use_bytes, objects = grown(stdout)
-    assert in_use_bytes < 1_000_000
+    assert in_use_bytes < 500_000
     assert objects < 200
     assert "gradient registry" in stdout
     assert "still held: nothing" in stdout
 
 
-def test_twenty_small_models_at_module_level_leave_nothing_behind(programs):
+def test_small_models_at_module_level_leave_nothing_behind(programs):
     body = ROUNDS.replace("main(ROUNDS)", "").replace("def main(rounds):", "if True:")
     body = body.replace("range(rounds)", "range(8)")
 

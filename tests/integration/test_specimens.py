@@ -23,21 +23,21 @@ def needs(path):
 # verdict alone is about. All others are marked slow, and `make bench` runs them.
 LIVE = frozenset(
     """
-    callback_and_models_leaks callback_flat list_and_retracing_leaks replay_ring_fills
+    callback_flat list_and_retracing_leaks replay_ring_fills
     histories_by_fold_leaks partial_callbacks_leaks failed_candidates_leaks notebook_cells_leaks
     epoch_key_cache_leaks collector_off_sawtooth collector_off_weakref_flat
-    models_for_ensemble_leaks retrace_epsilon_flat lr_assign_graph_leaks sessions_leaks
+    retrace_epsilon_flat lr_assign_graph_leaks sessions_leaks
     sessions_flat clear_session_in_epochs_flat function_per_task_leaks kept_tapes_leaks
     serve_predict_lengths_leaks compiled_per_tenant_leaks vocabulary_per_fold_leaks
     heads_on_backbone_leaks registered_loss_per_fold_leaks checked_numerics_leaks
     cache_behind_repeat_leaks cache_that_fits_flat shuffle_buffer_outgrows_leaks
     generator_keeps_batches_leaks sequence_per_fit_leaks logged_under_tape_leaks
-    tensors_dropped tape_loop_flat ragged_blocks_fragmented mapped_file native_blocks_leaks
+    tape_loop_flat ragged_blocks_fragmented mapped_file native_blocks_leaks
     native_blocks_flat six_epochs_flat legacy_keras_leaks
     """.split()
 )
 # A flat run is never collected on our behalf: that would change the program that we watch.
-NEVER_COLLECTED = frozenset({"callback_flat", "tensors_dropped", "mapped_file", "tape_loop_flat"})
+NEVER_COLLECTED = frozenset({"callback_flat", "mapped_file", "tape_loop_flat"})
 
 
 def marks(path):
@@ -93,7 +93,9 @@ def test_dropped_tensors_are_reserved_whichever_allocator_keeps_them(programs, p
     run = watch(programs, SPECIMENS / "tensors_dropped.py", env=env)
     names = [row["name"] for row in run.report["ledger"]["rows"]]
 
+    check(run, SPECIMENS / "tensors_dropped.py")
     assert run.kind == "reserved"
+    assert run.timeline.collections == ()
     kept = row(run, "malloc, free but kept")["last_bytes"]
     if pool == "malloc":
         assert "TensorFlow pool, free for reuse" not in names
