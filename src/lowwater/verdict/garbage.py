@@ -82,7 +82,9 @@ def without_garbage(case: Case) -> Series:
         return marks
     freed = _beyond_noise(case)
     freed = np.where(freed > noise_of(case.steady), freed, 0.0)
-    later = freed[1:] / np.maximum(np.diff(found.x), 1.0)
+    gaps = np.maximum(np.diff(found.x), 1.0)
+    freed = np.maximum(freed - _always_there(freed[1:], gaps), 0.0)
+    later = freed[1:] / gaps
     usual = float(np.median(later)) if len(later) else 0.0
     rates = np.concatenate(([min(usual, freed[0] / max(found.x[0], 1.0))], later))
     next_one = np.minimum(np.searchsorted(found.x, marks.x), len(found.x) - 1)
@@ -90,6 +92,18 @@ def without_garbage(case: Case) -> Series:
     since_last = usual * (marks.x - found.x[-1])
     waiting = np.where(marks.x > found.x[-1], since_last, waiting)
     return Series(marks.x, marks.y - np.maximum(waiting, 0.0), marks.breaks)
+
+
+def _always_there(freed: Floats, gaps: Floats) -> float:
+    """The garbage that is there at any time, however short ago the last collection was.
+
+    Python's own collector keeps it from growing: it has no part in the rise from mark to mark.
+    """
+    if len(freed) < POLICY.marks_of_a_piece or np.ptp(gaps) == 0:
+        return 0.0
+    order = np.argsort(gaps, kind="stable")
+    rate = max(0.0, trend(Series(gaps[order], freed[order])).slope)
+    return max(0.0, float(np.median(freed - rate * gaps)))
 
 
 def _beyond_noise(case: Case) -> Floats:
@@ -130,7 +144,7 @@ def _several(case: Case, live: Trend) -> Says:
 def _is_proven(marks: Series, live: Trend, *, is_much: bool) -> bool:
     """Three marks that climb do so by chance one time in six: then they must climb evenly."""
     if len(marks) >= POLICY.settled_marks:
-        return is_much or is_regular(marks)
+        return is_much or is_regular(marks) or live.p_rising <= POLICY.by_chance_in_few
     is_steep = is_large(live) and is_regular(marks)
     is_straight = len(marks) >= POLICY.marks_of_a_piece and _is_straight(marks)
     return is_much and (is_steep or is_straight)
@@ -156,12 +170,17 @@ def _is_straight(marks: Series) -> bool:
 
 
 def _climbs(marks: Series, case: Case) -> bool:
-    """Every mark above the one before, or more rises than chance and noise would give."""
-    if (np.diff(marks.y) > 0).all():
-        return True
+    """More rises than chance would give, and by more than the noise.
+
+    A few are too few to tell their own noise: then it is that of all marks, less their garbage.
+    Three prove nothing by their order either; `_is_proven` asks more of them.
+    """
+    if len(marks) < POLICY.settled_marks:
+        return bool((np.diff(marks.y) > 0).all())
     found = trend(marks)
-    is_clear = found.slope > POLICY.standard_errors * slope_error(marks, noise_of(case.steady))
-    return found.p_rising <= POLICY.likely_in_few and is_clear
+    noise = noise_of(marks if len(marks) >= POLICY.fewest_marks else without_garbage(case))
+    is_clear = found.slope > POLICY.standard_errors * slope_error(marks, noise)
+    return is_clear and found.p_rising <= POLICY.likely_in_few
 
 
 def _rate_without_experiments(case: Case) -> float:

@@ -24,7 +24,8 @@ class Explained(NamedTuple):
 def explain(case: Case, account: Account) -> Explained:
     """The most telling innocent reading of a run whose bytes in use have settled."""
     found = _cache(case) or _fragmented(case) or _mapped_files(case) or _reserved(case)
-    return found or _warm_up(case) or _trickle(case, account) or _flat(case, account)
+    found = found or _warm_up(case) or _trickle(case, account) or _slow_cache(case, account)
+    return found or _flat(case, account)
 
 
 def is_noticeable(jump: float, level: float) -> bool:
@@ -53,7 +54,19 @@ def _cache(case: Case) -> Explained | None:
         return None
     until = int(case.marks.x[filling[-1] + 1])
     still = float(y[-1] - y[filling[-1] + 1]) > POLICY.noticeable_share * risen
-    since = "hardly" if still else "not"
+    return _full(case, risen, until, "hardly" if still else "not")
+
+
+def _slow_cache(case: Case, account: Account) -> Explained | None:
+    """It rose for so many rounds that none of them added much, and has settled."""
+    least = max(POLICY.large_rise_bytes, POLICY.standard_errors * account.noise)
+    if (account.rate_before or 0.0) <= 0 or account.gained < least:
+        return None
+    since = "hardly" if account.growth.low > 0 else "not"
+    return _full(case, account.gained, int(account.begins), since)
+
+
+def _full(case: Case, risen: float, until: int, since: str) -> Explained:
     return Explained(
         Kind.CACHE,
         f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} {until} "

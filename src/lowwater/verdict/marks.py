@@ -146,7 +146,7 @@ def _has_paused(account: Account) -> bool:
     since = len(marks) - 1 - max(len(account.tail), 1)
     rounds, risen = marks.x[-1] - marks.x[since], marks.y[-1] - marks.y[since]
     has_hardly_risen = bool(risen / rounds < rate / POLICY.alike**2)
-    is_even = account.noise <= POLICY.alike * POLICY.noise_share * rate
+    is_even = account.noise <= POLICY.noise_share * account.growth.high
     return has_hardly_risen and (len(account.tail) > 0 or is_even)
 
 

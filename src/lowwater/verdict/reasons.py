@@ -61,7 +61,7 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
     left = "does not grow"
     if live is not None and live.low > 0 and len(case.collected.x) >= POLICY.settled_marks:
         rate = f"{format_bytes(live.slope)} per {words.one(case.unit)}"
-        left = f"grows by {rate}: too little to matter"
+        left = f"grows by {rate}, {format_bytes(live.slope * case.steady.span)} so far"
     because = (
         f"{_subject(case)} waits for the garbage collector: a collection gave back "
         f"{format_bytes(freed_bytes)}, and what it leaves behind {left}"

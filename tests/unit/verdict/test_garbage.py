@@ -1,5 +1,6 @@
 """What the collector's experiments prove, and what they do not."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -115,6 +116,42 @@ def test_live_bytes_that_have_not_grown_since_the_last_collection_are_no_leak():
     run = a_run(24).fills(mib=80, until=8).leaves_garbage(mib=2).collects([4, 6, 8])
 
     assert verdict_of(run).kind is not Kind.LEAK
+
+
+def test_collections_at_points_that_rise_by_chance_prove_nothing():
+    """Four marks rise one after the other in 1 of 24 orders: they must rise out of their noise."""
+    flat = (
+        a_run(60).noise(mib=1.5, seed=seed).leaves_garbage(mib=0.1).collects([15, 25, 40, 55])
+        for seed in range(100)
+    )
+
+    assert [verdict_of(run).kind for run in flat].count(Kind.LEAK) <= 1
+
+
+def test_a_slow_leak_under_garbage_and_noise_is_no_sawtooth():
+    leaks = (
+        a_run(30)
+        .grows(mib=0.11)
+        .gaussian_noise(mib=0.3, seed=seed)
+        .leaves_garbage(mib=0.5)
+        .collects([3, 5, 9, 11, 14, 19, 22, 28])
+        for seed in range(100)
+    )
+    kinds = Counter(verdict_of(run).kind for run in leaks)
+
+    assert kinds[Kind.LEAK] >= 80
+    assert kinds[Kind.LEAK] + kinds[Kind.INCONCLUSIVE] >= 90
+
+
+def test_garbage_that_is_always_there_takes_nothing_from_the_rise():
+    """Each collection gives back the same, however long ago the last one was."""
+    run = a_run(100).grows(mib=0.08).collects([3, 12, 28, 33, 38, 44, 52, 55, 62, 65])
+    timeline = run.timeline()
+    found = [replace(one, after_bytes=one.after_bytes - MIB // 2) for one in timeline.collections]
+    verdict, _ = judge(replace(timeline, collections=tuple(found)))
+
+    assert verdict.kind is Kind.LEAK
+    assert verdict.growth_bytes_per_unit == pytest.approx(0.08 * MIB, rel=0.1)
 
 
 def asked_by_calls(loop, calls):
