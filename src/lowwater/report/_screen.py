@@ -37,7 +37,7 @@ _MEANINGS: Final = {
     Kind.CACHE: "it fills up, and stops growing",
     Kind.RESERVED: "freed memory is kept for reuse",
     Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
-    Kind.WARM_UP: "one jump early on, level since",
+    Kind.WARM_UP: "one jump early on",
     Kind.SAWTOOTH: "it rises, and falls back to where it was",
     Kind.TRICKLE: "it grows, by too little to tell what it is",
     Kind.FLAT: "memory in use stays level",

@@ -101,8 +101,8 @@ def _always_there(freed: Floats, gaps: Floats) -> float:
     """
     if len(freed) < POLICY.marks_of_a_piece or np.ptp(gaps) == 0:
         return 0.0
-    order = np.argsort(gaps, kind="stable")
-    rate = max(0.0, trend(Series(gaps[order], freed[order])).slope)
+    off = gaps - gaps.mean()
+    rate = max(0.0, float((off * freed).sum() / (off**2).sum()))
     return max(0.0, float(np.median(freed - rate * gaps)))
 
 

@@ -23,9 +23,13 @@ class Explained(NamedTuple):
 
 def explain(case: Case, account: Account) -> Explained:
     """The most telling innocent reading of a run whose bytes in use have settled."""
-    found = _cache(case) or _fragmented(case) or _mapped_files(case) or _reserved(case)
-    found = found or _warm_up(case) or _trickle(case, account) or _slow_cache(case, account)
-    return found or _flat(case, account)
+    found = _cache(case) or _fragmented(case) or _mapped_files(case)
+    trickle = _trickle(case, account)
+    # What is beyond the resolution is told before all else; what is below it, beside it.
+    if account.is_rising and account.growth.slope * account.present.span >= POLICY.resolution_bytes:
+        found = found or trickle
+    found = found or _reserved(case, account) or _warm_up(case, account)
+    return found or trickle or _slow_cache(case, account) or _flat(case, account)
 
 
 def is_noticeable(jump: float, level: float) -> bool:
@@ -105,7 +109,13 @@ def _rise(series: Series) -> float:
     return account.growth.slope if has_risen and account.is_rising else 0.0
 
 
-def _reserved(case: Case) -> Explained | None:
+def _now(case: Case, account: Account) -> str:
+    """Level, unless it grows for certain, be it ever so little."""
+    rate = f"{format_bytes(account.growth.slope)} per {words.one(case.unit)}"
+    return f"grows by only {rate}" if account.is_rising else "is level"
+
+
+def _reserved(case: Case, account: Account) -> Explained | None:
     if case.place != gauges.HOST or not case.samples:
         return None
     last = case.samples[-1].gauges
@@ -114,12 +124,12 @@ def _reserved(case: Case) -> Explained | None:
         return None
     return Explained(
         Kind.RESERVED,
-        f"host memory in use is level; of {format_bytes(anon)} resident, {format_bytes(kept)} "
-        f"is free and kept by the allocator for reuse",
+        f"host memory in use {_now(case, account)}; of {format_bytes(anon)} resident, "
+        f"{format_bytes(kept)} is free and kept by the allocator for reuse",
     )
 
 
-def _warm_up(case: Case) -> Explained | None:
+def _warm_up(case: Case, account: Account) -> Explained | None:
     level, start = _level(case), start_bytes(case)
     first = min(float(case.marks.y[0]), level if start is None else float(start))
     if not is_noticeable(level - first, level):
@@ -128,11 +138,12 @@ def _warm_up(case: Case) -> Explained | None:
     nearly_all = 1 - POLICY.noticeable_share
     there = np.flatnonzero(case.marks.y >= first + nearly_all * (level - first))
     since = int(case.marks.x[there[0]])
-    return Explained(
-        Kind.WARM_UP,
-        f"{_subject(case)} rose by {format_bytes(level - first)} and has been level since "
-        f"{words.one(case.unit)} {since}",
-    )
+    risen, one = format_bytes(level - first), words.one(case.unit)
+    if account.is_rising:
+        because = f"rose by {risen} until {one} {since}, and {_now(case, account)} since"
+    else:
+        because = f"rose by {risen} and has been level since {one} {since}"
+    return Explained(Kind.WARM_UP, f"{_subject(case)} {because}")
 
 
 def _trickle(case: Case, account: Account) -> Explained | None:

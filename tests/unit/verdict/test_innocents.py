@@ -280,3 +280,19 @@ def test_a_cache_that_threads_filled_during_a_collection_is_still_a_cache():
     verdict = judge(replace(timeline, collections=(filled_meanwhile,)))[0]
 
     assert verdict.kind is Kind.CACHE
+
+
+def test_growth_below_the_resolution_is_told_beside_a_jump_and_beside_kept_memory():
+    """Certain growth is never level, be it ever so little."""
+    jumped = verdict_of(a_run(16).grows(mib=0.01).jumps(mib=200, at=2))
+    kept = verdict_of(a_run(16).grows(mib=0.01).holds("heap_free", mib=300))
+
+    assert (jumped.kind, kept.kind) == (Kind.WARM_UP, Kind.RESERVED)
+    assert jumped.because.endswith("until epoch 2, and grows by only 10.2 KiB per epoch since")
+    assert "host memory in use grows by only 10.2 KiB per epoch; of " in kept.because
+
+
+def test_growth_beyond_the_resolution_is_told_before_kept_memory():
+    verdict = verdict_of(a_run(16).grows(mib=0.1).holds("heap_free", mib=300))
+
+    assert verdict.kind is not Kind.RESERVED
