@@ -32,6 +32,7 @@ from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
 from lowwater.probes import default_probes
+from lowwater.probes.kernel_cache import emptied_kernel_cache
 from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 from lowwater.tallies import DATASETS, MODEL, MODELS, SESSIONS
@@ -291,7 +292,9 @@ def _finish(agent: Agent) -> None:
         agent.observer.learn(versions_loaded())
         # memray's own memory is not the program's.
         agent.observer.escalation.finish()
-        agent.observer.moment(EXIT)
+        # A run that never rose is left alone to its very end.
+        has_risen = agent.observer.escalation.collections > 0
+        agent.observer.moment(EXIT, emptied_kernel_cache if has_risen else None)
         agent.observer.finish(agent.inquest.last_words())
     except BaseException:  # noqa: BLE001 - the program is over: nobody is left to be told
         agent.observer.abandon()

@@ -27,6 +27,8 @@ RESULTS_MAPPED: Final = "results_mapped"
 POOL_IN_USE: Final = "pool_in_use"
 POOL_SIZE: Final = "pool_size"
 
+# What TensorFlow's cache of prepared kernels held when the program was over.
+KERNEL_CACHE: Final = "kernel_cache"
 
 FUNCTIONS: Final = "functions"
 GRADIENTS: Final = "gradients"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from lowwater.gauges import KERNEL_CACHE
 from lowwater.policy import POLICY
 
 if TYPE_CHECKING:
@@ -324,6 +325,12 @@ class Timeline:
         known = {unit_id: tuple(samples) for unit_id, samples in by_unit.items()}
         object.__setattr__(self, "_by_unit", known)
 
+    @property
+    def kernel_cache_bytes(self) -> int | None:
+        """What TensorFlow's kernel cache held when the program was over; None if not measured."""
+        held = (one.gauges.get(KERNEL_CACHE) for one in self.moments if one.name == EXIT)
+        return next((bytes_ for bytes_ in held if bytes_ is not None), None)
+
     def of(self, unit: Unit) -> tuple[Sample, ...]:
         """The samples of one unit, in order."""
         return self._by_unit.get(unit.id, ())
@@ -417,7 +424,8 @@ class Evidence:
 
     `growth_bytes` is what memory in use grew by between the first and the last census, and
     `unexplained_bytes` the part of it that no Python object accounts for; `collected_bytes`
-    is what garbage collections made as an experiment gave back.
+    is what garbage collections made as an experiment gave back, and `kernel_cache_bytes` what
+    TensorFlow's cache of prepared kernels held when the program was over, if that is known.
     """
 
     verdict: Verdict
@@ -428,6 +436,7 @@ class Evidence:
     ledger: Ledger = field(default_factory=Ledger)
     collected_bytes: int = 0
     native_trace: NativeTrace | None = None
+    kernel_cache_bytes: int | None = None
 
     @property
     def growth_bytes(self) -> int:

@@ -209,8 +209,11 @@ class Observer:
             opened.remove(unit_id)
         return is_within
 
-    def moment(self, name: str) -> None:
-        """Read all probes at the start or at the end of the run; this is no sample of a unit."""
+    def moment(self, name: str, then: Callable[[], Mapping[str, int]] | None = None) -> None:
+        """Read all probes at the start or at the end of the run; this is no sample of a unit.
+
+        What is read only `then` changes what was read before.
+        """
         if not self.is_on or self.escalation.is_traced:
             return
         if not self._lock.acquire(timeout=_LONGEST_WAIT_S):
@@ -218,6 +221,7 @@ class Observer:
         try:
             gauges, peak = self.escalation.read(), peak_bytes()
             gauges |= {} if peak is None else {RSS_PEAK: peak}
+            gauges |= then() if then is not None else {}
             elapsed_us = self._elapsed_us(self._clocks.wall())
             self._writer.append(Passed(name, elapsed_us, self._values(gauges)), elapsed_us)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's

@@ -20,7 +20,8 @@ class Policy:
     # Bytes. malloc's caches and CPython's blocks move by this much in a program that does nothing.
     noise_bytes: int = 16 << 10
     # Share of the usual step from mark to mark. In the recordings of leaks, where every round
-    # keeps the same array, steps differ by up to a fifth: a new page, a larger table.
+    # keeps the same array, steps differ by up to a fifth: a new page, a larger table. And share of
+    # all that ever rose: a fall that takes back more is a tooth of a sawtooth.
     noise_share: float = 0.2
 
     # Share of what CPython's small objects grow by. They are counted, and weighed by an average of
@@ -37,20 +38,16 @@ class Policy:
     standard_errors: float = 3.0
     # Factor. Rates within it are alike; below half of what it was, a rise has slowed down.
     alike: float = 2.0
-    # Share of all that ever rose. A fall that takes back more is a tooth of a sawtooth.
-    fall_share: float = 0.3
     # Jumps. Three may be the rule by which it rises; two are two single events.
     jumps_that_recur: int = 3
 
     # ── Clocks and collections on the axis of rounds ─────────────────────────────────────────
-    # Samples by the clock, which strikes at any point of a round, so that they scatter more …
-    fewest_clock_samples: int = 20
-    # … and stretches of them, long enough to hope that the lowest of each met a low point.
+    # Stretches of samples by the clock, which strikes at any point of a round, so that only the
+    # lowest of each may have met a low point. Fewer samples than stretches tell nothing.
     clock_stretches: int = 16
-    # Rounds. A collection of another unit this near to a boundary was made there, …
+    # Rounds. A collection of another unit this near to a boundary was made there, if the bytes
+    # before or after it are those of the boundary, but for the noise.
     at_a_boundary: float = 0.1
-    # … if the bytes before or after it are those of the boundary, but for so many.
-    same_bytes: int = 128 << 10
 
     # ── Certain ──────────────────────────────────────────────────────────────────────────────
     # Probability that marks without a trend rise like this (Mann–Kendall) …
@@ -141,10 +138,8 @@ class Policy:
     overdraft: float = 2.5
 
     # ── Attribution: which finding explains how much ─────────────────────────────────────────
-    # Share of the growth. A holder with less is not worth a finding …
-    least_share: float = 0.03
-    # … and a rest with less is none.
-    least_rest: float = 0.05
+    # Share of the growth. A holder with less is not worth a finding, and a rest with less is none.
+    least_share: float = 0.05
     # Factor. Of two that hold the same, the user's own is told before the library.
     library_weight: float = 0.75
 

@@ -77,6 +77,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         ledger,
         sum(collection.freed_bytes for collection in timeline.collections),
         timeline.native_trace,
+        timeline.kernel_cache_bytes,
     )
     findings = find_causes(evidence)
     return Diagnosis(

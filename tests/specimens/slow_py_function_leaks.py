@@ -1,4 +1,4 @@
-# expect: leak of about 76000 bytes per iteration at slow_py_function_leaks.py:22; LW404|LW209
+# expect: leak of about 76000 bytes per iteration at slow_py_function_leaks.py:22; LW209 at 13,22,24
 """Checks batches with an eager `py_function`, which TensorFlow caches anew at every call."""
 
 import numpy as np

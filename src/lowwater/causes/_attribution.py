@@ -139,13 +139,13 @@ def _with_rest(
     claims: list[_Claim], rest: float, total: int, evidence: Evidence, causes: tuple[Cause, ...]
 ) -> list[_Claim]:
     """The claims, with the growth that no path accounts for given to whom it belongs."""
-    if rest < POLICY.least_rest * total:
+    if rest < POLICY.least_share * total:
         return claims
     python_side = sum(claim.grown_bytes for claim in claims if claim.has_native_side)
     if python_side > 0:
         factor = 1 + rest / python_side
         return [_scaled(claim, factor) if claim.has_native_side else claim for claim in claims]
-    return [*claims, *_of_rest(rest, POLICY.least_rest * total, evidence, causes)]
+    return [*claims, *_of_rest(rest, POLICY.least_share * total, evidence, causes)]
 
 
 def _of_rest(

@@ -18,6 +18,8 @@ from lowwater.causes._lines import (
 )
 from lowwater.causes._pace import Pace
 from lowwater.model import Evidence, Tally
+from lowwater.policy import POLICY
+from lowwater.units import format_bytes
 from lowwater.upstream.eager_cache import EAGER_CACHE
 
 _KERNELS = "tensorflow kernel cache"
@@ -34,6 +36,8 @@ _MOST_SHAPE_BYTES: Final = 2 << 20
 _LEAST_SHAPES_PER_ROUND = 0.5
 # With less than this of the growth explained, the greater part has another cause.
 _LEAST_PART = 0.3
+# Calls that make a kernel of their own each time.
+_EAGER_CALLS: Final = ("py_function", "numpy_function")
 
 _SEED_FIX = (
     "Draw from a generator: `draws = tf.random.Generator.from_seed(42)`, `draws.normal(shape)`; "
@@ -42,6 +46,11 @@ _SEED_FIX = (
 _SHAPE_FIX = (
     "Give all inputs one shape, or a few: pad them to the next multiple of 64, say. "
     "What oneDNN keeps for each shape goes with `TF_ENABLE_ONEDNN_OPTS=0`."
+)
+_KERNEL_FIX = (
+    "Find what is new in each round. If it is how many terms a loss adds up, compute them all at "
+    "once, as one batch: the gradients of single terms are added up by an operation of as many "
+    "inputs. Else call `keras.utils.clear_session()` now and then."
 )
 _NAME_FIX = (
     "Make them once, before the loop, or give them fixed names; "
@@ -65,7 +74,12 @@ class EagerCache(Cause):
     model that is built, 70 KB for each `model.save` or `load_weights`.
     `predict` on ever-new lengths costs about 75 KB per length; on processors where oneDNN is on,
     a good part of it is oneDNN's, which ends at about two thousand shapes.
+    The number of terms in a sum is one more such attribute: the gradient of a loss that adds up
+    as many terms as an episode has steps leaves 0.4 MB for each new length.
     A new Python number costs 0.6 KB, and only these are not freed by `clear_session()`.
+
+    What the cache of kernels holds, nothing tells. So it is emptied when the program is over, if
+    memory rose: what comes back then is what it held.
 
     Leaks:
 
@@ -90,10 +104,16 @@ class EagerCache(Cause):
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
         if _computes_elsewhere(evidence):
             return None
+        held_bytes = _held_between_censuses(evidence)
         found = max(_counted(evidence), key=lambda one: one.bytes, default=None)
         if found is not None and found.bytes >= _LEAST_PART * rest_bytes:
             return replace(found.account, most_bytes=_AT_MOST * found.bytes)
-        return _of_shapes(evidence) or _of_models(evidence)
+        if held_bytes is not None and held_bytes >= _LEAST_PART * rest_bytes:
+            account = _of_shapes(evidence) or _of_kernels(evidence)
+            # They need not have come evenly.
+            return replace(account, most_bytes=round(POLICY.alike * held_bytes))
+        # oneDNN keeps kernels of its own for each shape; those of models would have been there.
+        return _of_shapes(evidence) or (_of_models(evidence) if held_bytes is None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +136,18 @@ def _counted(evidence: Evidence) -> Iterator[_Counted]:
     names = altogether(evidence, tallies.VARIABLE_NAMED)
     if names is not None:
         yield _Counted(_of_names(names, evidence), risen(names) * _NAME_BYTES)
+
+
+def _held_between_censuses(evidence: Evidence) -> int | None:
+    """The part of the kernels that came between the censuses; None if they were not counted.
+
+    They came as evenly as the growth that they are to explain.
+    """
+    verdict, held_bytes = evidence.verdict, evidence.kernel_cache_bytes
+    grown_bytes = (verdict.growth_bytes_per_unit or 0) * verdict.units_seen
+    if held_bytes is None or grown_bytes <= 0:
+        return None
+    return round(held_bytes * min(1.0, evidence.growth_bytes / grown_bytes))
 
 
 def _computes_elsewhere(evidence: Evidence) -> bool:
@@ -151,6 +183,17 @@ def _of_numbers(numbers: Tally, evidence: Evidence) -> Account:
     pace = _words.rise(numbers, "new Python number", "new Python numbers", evidence)
     message = f"Eager operations are given {pace}, and TensorFlow keeps a handle for each."
     return Account(message, numbers.where, _NUMBERS, _NUMBER_FIX, "tensorflow/tensorflow#68196")
+
+
+def _of_kernels(evidence: Evidence) -> Account:
+    """The cache was seen to hold it, and nobody has counted what is new in each round."""
+    held = format_bytes(evidence.kernel_cache_bytes or 0)
+    message = (
+        "TensorFlow keeps a kernel for each new form of an eager operation; at the end of the "
+        f"program these held {held}."
+    )
+    where = line_of_call(evidence, _EAGER_CALLS) or _words.unit_of(evidence).where
+    return Account(message, where, _KERNELS, _KERNEL_FIX)
 
 
 def _of_shapes(evidence: Evidence) -> Account | None:

@@ -70,7 +70,7 @@ class Account:
     def lows_are_level(self) -> bool:
         """Whether it came back to one level, again and again."""
         y = self.lows.y
-        return len(y) > 1 and bool(np.ptp(y) <= POLICY.fall_share * np.ptp(self.marks.y))
+        return len(y) > 1 and bool(np.ptp(y) <= POLICY.noise_share * np.ptp(self.marks.y))
 
     @property
     def lows_rise(self) -> bool:
@@ -239,7 +239,7 @@ def _lows(marks: Series, pieces: list[Piece], noise: float) -> Series:
     None, where it did not rise again: memory that comes back once and stays there is no sawtooth.
     """
     levels = np.array([level for one in pieces for level in (one.first, one.last)])
-    least = POLICY.fall_share * float(np.ptp(levels)) if len(levels) else 0.0
+    least = POLICY.noise_share * float(np.ptp(levels)) if len(levels) else 0.0
     least = max(least, POLICY.standard_errors * noise, POLICY.resolution_bytes)
     lows = [late.start for early, late in pairwise(pieces) if early.last - late.first > least]
     again = levels[-1] - levels[2 * _piece_of(pieces, lows[-1])] if lows else 0.0

@@ -210,7 +210,7 @@ def _is_at_a_boundary(case: Case, one: Collection, at: float) -> bool:
         return False
     index = int(np.abs(case.marks.x - round(at)).argmin())
     level = float(case.marks.y[index])
-    return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= POLICY.same_bytes
+    return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= POLICY.noise_bytes
 
 
 def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:

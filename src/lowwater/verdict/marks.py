@@ -22,7 +22,7 @@ _DOUBT = tuple[str, int]
 def judge_case(case: Case) -> Verdict:
     """The verdict on one unit at one place."""
     is_by_clock = case.unit.name == CLOCK_UNIT
-    fewest = POLICY.fewest_clock_samples if is_by_clock else POLICY.fewest_marks
+    fewest = POLICY.clock_stretches if is_by_clock else POLICY.fewest_marks
     if len(case.samples) < fewest or len(case.marks) < POLICY.fewest_marks:
         return reasons.too_few(case)
     heard = ask_collections(case)

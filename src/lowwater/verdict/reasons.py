@@ -87,7 +87,7 @@ def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
 
 def too_few(case: Case) -> Verdict:
     """Hardly begun."""
-    fewest = POLICY.fewest_clock_samples if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
+    fewest = POLICY.clock_stretches if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
     more = max(1, fewest - case.rounds)
     seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
     return _unsure(case, f"{seen}: too few to tell growth from warm-up", None, more)

@@ -143,3 +143,35 @@ def test_what_shapes_cannot_have_taken_is_left_to_others():
     found = find_causes(an_evidence(few, mib=8))
 
     assert [(one.code, one.share) for one in found] == [("LW404", 0.75), ("LW209", 0.25)]
+
+
+def held(mib, *seen):
+    """Twelve rounds of 4 MiB, and what the cache of kernels gave back at the end."""
+    return replace(an_evidence(*seen, where="train.py:5"), kernel_cache_bytes=round(mib * 2**20))
+
+
+def test_kernels_that_nobody_has_counted_are_found_by_what_they_held():
+    [finding] = find_causes(held(40.0))
+
+    assert (finding.code, finding.where, finding.share) == ("LW209", "train.py:5", 1.0)
+    assert finding.message == (
+        "TensorFlow keeps a kernel for each new form of an eager operation; at the end of the "
+        f"program these held 40.0 MiB. {LEAK} tensorflow/tensorflow#37252."
+    )
+
+
+def test_the_line_is_that_of_an_eager_python_function_where_there_is_one():
+    [finding] = find_causes(held(40.0, counted("py_function", each=1)))
+
+    assert finding.where == "train.py:9"
+
+
+def test_kernels_of_any_program_do_not_explain_much_growth():
+    assert [found.code for found in find_causes(held(2.0))] == ["LW404"]
+
+
+def test_models_whose_kernels_are_not_there_left_none():
+    made = counted("Model", each=1)
+
+    assert [found.code for found in find_causes(held(1.0, made))] == ["LW404"]
+    assert [found.code for found in find_causes(held(40.0, made))] == ["LW209"]
