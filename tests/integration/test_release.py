@@ -98,6 +98,35 @@ def test_small_models_at_module_level_leave_nothing_behind(programs):
     assert objects < 200
 
 
+def test_models_released_in_the_function_that_built_them_leave_nothing_behind(programs):
+    """Its variable still refers to the model there, and nothing reads it again."""
+    stdout = run(
+        programs,
+        SMALL
+        + """
+    def trial():
+        model = fitted()
+        history = model.fit(x, y, verbose=0)
+        receipt = lowwater.release(model)
+        return receipt, history.history["loss"]
+
+    marks = []
+    for _ in range(8):
+        receipt, _ = trial()
+        gc.collect()
+        marks.append((in_use(), len(gc.get_objects())))
+    print(json.dumps({"marks": marks}))
+    print(receipt)
+    """,
+    )
+
+    in_use_bytes, objects = grown(stdout)
+    assert in_use_bytes < 200_000
+    assert objects < 200
+    assert "refused" not in stdout
+    assert "`model` is still a local of `trial()`, train.py:" in stdout
+
+
 @pytest.mark.slow
 def test_large_models_leave_nothing_behind(programs):
     text = MOBILE + ROUNDS.replace("main(ROUNDS)", "main(8)")

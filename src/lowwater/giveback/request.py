@@ -64,3 +64,7 @@ class Request:
         """Everything of these kinds that lives and was not emptied, for a moment."""
         things = (one.reference() for one in self.seen if one.kind in kinds)
         return [thing for thing in things if thing is not None and not is_shell(thing)]
+
+    def has_living(self, *kinds: str) -> bool:
+        """Whether there is any such."""
+        return bool(self.living(*kinds))

@@ -13,6 +13,7 @@ from lowwater.giveback.living import loaded
 from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import is_open
 from lowwater.giveback.steps._step import Step
+from lowwater.giveback.unread import held_by_unread_variables
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.
 _SETTINGS = (
@@ -64,7 +65,9 @@ def _is_ready(name: str) -> bool:
 
 def _why_not(request: Request) -> str:
     """Who would notice; empty where nobody would."""
-    models = request.living(living.MODEL)
+    # Asked first: a reference of ours would look like somebody's who needs the model.
+    going = held_by_unread_variables() if request.has_living(living.MODEL) else set()
+    models = [model for model in request.living(living.MODEL) if id(model) not in going]
     if models:
         names = ", ".join(living.what_is(model) for model in models[:_MOST_NAMED])
         more = f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
