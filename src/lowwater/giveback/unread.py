@@ -35,8 +35,28 @@ def reads_by_variable() -> Iterator[tuple[FrameType, dict[str, str]]]:
         if is_function(frame.f_code) or not _is_interactive():
             yield frame, read_from_here(frame, names)
         else:
-            # Whoever sits at the prompt may read any of them.
-            yield frame, dict.fromkeys(names, "a variable that you may still use")
+            # Whoever sits at the prompt may read any of them, but no line says so.
+            yield frame, dict.fromkeys(names, "")
+
+
+def reads_now() -> dict[tuple[str, int], str]:
+    """Why the program still wants a value, by name and identity: `read later, train.py:40`."""
+    return {
+        (name, id(value)): read[name]
+        for frame, read in reads_by_variable()
+        for name, value in variables_in(frame).items()
+        if read.get(name)
+    }
+
+
+def unread_now() -> set[tuple[str, int]]:
+    """The variables of the calls that wait for us which nothing reads again, by name and value."""
+    return {
+        (name, id(value))
+        for frame, read in reads_by_variable()
+        for name, value in variables_in(frame).items()
+        if name not in read
+    }
 
 
 def held_by_unread_variables() -> set[int]:

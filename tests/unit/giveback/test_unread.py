@@ -100,7 +100,7 @@ def at_module_level(then=""):
     """Whether the model of a script goes by itself."""
     space = {"__name__": "__main__", "Net": Net, "going": going}
     source = f"model = Net()\naddress = id(model)\nfound = address in going()\n{then}\n"
-    exec(compile(source, __file__, "exec"), space)  # noqa: S102 - a script
+    exec(compile(source, __file__, "exec"), space)
     return space["found"]
 
 

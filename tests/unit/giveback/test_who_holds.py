@@ -1,7 +1,5 @@
 import functools
 
-import pytest
-
 from lowwater.giveback.living import Watched
 from lowwater.giveback.who_holds import survivors
 from lowwater.trace_lines import as_text
@@ -170,8 +168,144 @@ def test_dead_objects_have_no_holder():
     assert survivors([watched]) == ()
 
 
-@pytest.mark.parametrize("count", [3, 20])
-def test_no_more_than_ten_are_told(count):
-    nets = [Net() for _ in range(count)]
+def test_every_one_is_told():
+    nets = [Net() for _ in range(20)]
 
-    assert len(survivors([Watched.of(net, "model") for net in nets])) == min(10, count)
+    assert len(survivors([Watched.of(net, "model") for net in nets])) == 20
+
+
+def others_of(survivor):
+    return [other.held_by.partition(" of ")[0] for other in survivor.others]
+
+
+def test_all_holders_are_named_the_nearest_first():
+    def main():
+        model = Net()
+        best = model
+        study = Study(model)
+        deep = {"models": [model]}
+        return survivors([Watched.of(model, "model")]), best, study, deep
+
+    [told] = main()[0]
+
+    assert told.held_by.startswith("`model` is still a local")
+    assert others_of(told) == [
+        "`best` is still a local",
+        "`study` is still a local",
+        "`deep` is still a local",
+    ]
+    assert [node.edge for node in told.others[2].trace] == ["", "local deep", "['models']", "[*]"]
+
+
+def test_way_through_a_finished_call_of_a_kept_exception_is_told():
+    kept = []
+
+    def train():
+        model = Net()
+        try:
+            float("diverged")
+        except ValueError as error:
+            kept.append(error)
+        return model
+
+    def main():
+        m = train()
+        return survivors([Watched.of(m, "model")], {"m": m})
+
+    [told] = main()
+
+    assert told.held_by.startswith("`kept` is still a local")
+    assert told.others == ()
+    assert [node.edge for node in told.trace] == [
+        "",
+        "local kept",
+        "[*]",
+        ".__traceback__",
+        "local model",
+    ]
+    assert "train() that has ended, " in told.trace[-2].what
+
+
+def test_exception_that_is_being_handled_is_named():
+    def train():
+        model = Net()
+        watched.append(Watched.of(model, "model"))
+        raise ValueError("diverged")
+
+    watched = []
+    try:
+        train()
+    except ValueError:
+        [told] = survivors(watched)
+
+    assert told.held_by == "the `ValueError` that is being handled"
+    assert drawn(told)[0] == "┬─ the `ValueError` that is being handled"
+
+
+def test_part_is_told_by_its_owner_unless_the_program_has_it_in_hand():
+    def main():
+        study = Study(Net())
+        net = study.nets[0]
+        net.layer, net.optimizer = Net(), Net()
+        optimizer = [net.optimizer]
+        watched = [Watched.of(net, "model"), Watched.of(net.layer, "layer")]
+        watched.append(Watched.of(net.optimizer, "optimizer"))
+        del net
+        return survivors(watched), optimizer
+
+    told = main()[0]
+
+    assert [one.held_by.partition(" is ")[0] for one in told] == ["`study`", "`optimizer`"]
+
+
+def test_variable_of_the_block_is_no_holder_beside_another():
+    def main():
+        model = Net()
+        model.layer = Net()
+        layer = model.layer
+        study = Study(model)
+        watched = [Watched.of(model, "model"), Watched.of(layer, "layer")]
+        return survivors(watched, {"model": model, "layer": layer}), study
+
+    [told] = main()[0]
+
+    assert "`study` is still a local" in told.held_by
+    assert told.others == ()
+
+
+def test_what_nobody_asked_for_is_not_called_a_leak():
+    def main():
+        model = Net()
+        return survivors([Watched.of(model, "model")], was_to_go=False)
+
+    [told] = main()
+
+    assert told.trace[-1].because == ""
+
+
+def test_attribute_is_told_by_the_name_that_the_program_reads_it_by():
+    class History:
+        @property
+        def model(self):
+            return self._model
+
+    def main():
+        history = History()
+        history._model = Net()
+        return survivors([Watched.of(history.model, "model")])
+
+    [told] = main()
+
+    assert told.trace[-1].edge == ".model"
+
+
+def test_search_that_was_cut_short_says_so(monkeypatch):
+    monkeypatch.setitem(globals(), "DATA", [[] for _ in range(200_000)])
+    notes = []
+
+    def main():
+        net = Net()
+        return survivors([Watched.of(net, "model")], notes=notes)
+
+    assert main()[0].held_by.startswith("`net` is still a local")
+    assert notes == ["there may be more holders than are named: the program has too many objects"]
