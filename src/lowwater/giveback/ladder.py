@@ -24,8 +24,8 @@ from lowwater.giveback.receipt import (
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps import LADDER, Step
 from lowwater.giveback.steps.keras_state import settings
-from lowwater.giveback.unread import reads_now
-from lowwater.giveback.who_holds import survivors
+from lowwater.giveback.unread import held_by_unread_variables, reads_now
+from lowwater.giveback.who_holds import Circumstances, survivors
 from lowwater.probes.levels import Levels, levels_now
 
 _HOLDING_WEIGHTS = frozenset((MODEL, OPTIMIZER, LAYER, VARIABLE))
@@ -97,14 +97,20 @@ def _reserves(last: Levels) -> tuple[Reserve, ...]:
 
 def _survivors(request: Request) -> tuple[Survivor, ...]:
     expected = _expected_dead(request)
-    variables = request.block.variables()[0] if request.block else None
-    was_to_go = bool(request.block or request.given)
     try:
-        reasons = request.block.reasons() if request.block else {} if was_to_go else reads_now()
-        return survivors(expected, variables, reasons, request.notes, was_to_go=was_to_go)
+        known = _circumstances(request) if expected else Circumstances()
+        return survivors(expected, known, request.notes)
     except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
         request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
         return tuple(Survivor(one.what, "not known") for one in outermost(expected))
+
+
+def _circumstances(request: Request) -> Circumstances:
+    if request.block is not None:
+        return Circumstances(request.block.variables()[0], request.block.reasons())
+    was_asked_for = bool(request.given)
+    spared = {} if was_asked_for else reads_now()
+    return Circumstances({}, spared, held_by_unread_variables(), was_asked_for)
 
 
 def _expected_dead(request: Request) -> list[Watched]:

@@ -1,5 +1,6 @@
 """The variables by which a program comes to its objects: of its calls, and of its modules."""
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,10 @@ from lowwater.census.kinds import qualname_of
 from lowwater.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.code_flow import is_function
 from lowwater.giveback.place import is_users, line_of, shown
+
+# What IPython calls the results of cells.
+_OUTPUT = re.compile(r"_|_\d+|Out|_oh")
+_DROPS_OUTPUTS = "lowwater.release(notebook=True) drops it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,11 @@ def frames_of_all_threads() -> Iterator[FrameType]:
             frame = frame.f_back
 
 
+def is_in_notebook() -> bool:
+    """Whether IPython runs the program."""
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)() is not None
+
+
 def _locals() -> Iterator[Root]:
     for frame in frames_of_all_threads():
         if not is_function(frame.f_code) or not is_users(frame.f_code.co_filename):
@@ -80,5 +90,7 @@ def _of_modules() -> Iterator[Root]:
         for name, value in [*space.items()]:
             if type(name) is str and not name.startswith("__"):
                 told = f"`{name}` is still a variable of module `{called}`{at}"
+                if called == "__main__" and _OUTPUT.fullmatch(name) and is_in_notebook():
+                    told = f"`{name}` is an output that the notebook keeps; {_DROPS_OUTPUTS}"
                 lives = "a module lives as long as the program"
                 yield Root(name, value, told, file, f"module {called}", lives)

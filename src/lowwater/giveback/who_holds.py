@@ -1,7 +1,8 @@
 """What should have died and lives, with all who hold it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -16,35 +17,44 @@ from lowwater.giveback.trace import trace_of
 from lowwater.giveback.ways import Way, Ways
 
 _MOST_REFERRERS = 3
+_GOES = "; nothing reads it again, and it goes when the call returns"
 _ANY_OTHER = "the program holds it where we did not look"
 _NOT_ALL_SEEN = "there may be more holders than are named: the program has too many objects"
 
 
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of the variables of the program.
+
+    Those of a `block` that has ended are named last: had nobody else held the object, it would
+    have been emptied. Those that are `spared` are told with the reason. What is `going` only
+    variables hold that nothing reads again. Nothing is a leak that nobody wanted to go.
+    """
+
+    block: Mapping[str, Any] = field(default_factory=dict)
+    spared: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    going: Collection[int] = ()
+    was_to_go: bool = True
+
+
 def survivors(
     watched: Iterable[Watched],
-    block: Mapping[str, Any] | None = None,
-    spared: Mapping[tuple[str, int], str] | None = None,
+    known: Circumstances = Circumstances(),  # noqa: B008 - it is frozen
     notes: list[str] | None = None,
-    *,
-    was_to_go: bool = True,
 ) -> tuple[Survivor, ...]:
-    """Each that lives, with its holders.
-
-    What only another one of them holds is told by that one. The variables of the `block` that
-    has ended are named last: had nobody else held the object, it would have been emptied. Those
-    that are `spared` are told with the reason.
-    """
+    """Each that lives, with its holders; what only another one of them holds is told by that."""
     waiting = {one.identity: one for one in _in_order(watched)}
     if not waiting:
         return ()
-    roots = [_with_reason(root, spared or {}) for root in roots_now()]
-    of_block = {(name, id(value)) for name, value in (block or {}).items()}
+    roots = [_with_reason(root, known.spared) for root in roots_now()]
+    of_block = {(name, id(value)) for name, value in known.block.items()}
     others = [root for root in roots if (root.name, id(root.value)) not in of_block]
     ways = _ways(waiting, others, notes)
-    found = [_told(one, ways[one.identity], was_to_go) for one in _outer(waiting, ways)]
+    told = partial(_told, known=known)
+    found = [told(one, ways[one.identity]) for one in _outer(waiting, ways)]
     if of_block and waiting:
         ways = _ways(waiting, roots, notes)
-        found += [_told(one, ways[one.identity], was_to_go) for one in _outer(waiting, ways)]
+        found += [told(one, ways[one.identity]) for one in _outer(waiting, ways)]
     return (*found, *map(_unnamed, _outer(waiting)))
 
 
@@ -98,9 +108,14 @@ def _outer(
         del waiting[identity]
 
 
-def _told(one: Watched, ways: list[Way], was_to_go: bool) -> Survivor:  # noqa: FBT001
+def _told(one: Watched, ways: list[Way], known: Circumstances) -> Survivor:
+    is_going = one.identity in known.going and all(way.root.is_local for way in ways)
     holders = [
-        Holder(way.root.held_by, way.root.where, trace_of(one, way, was_to_go=was_to_go))
+        Holder(
+            way.root.held_by + (_GOES if is_going else ""),
+            way.root.where,
+            trace_of(one, way, was_to_go=known.was_to_go and not is_going),
+        )
         for way in ways
     ]
     first = holders[0]

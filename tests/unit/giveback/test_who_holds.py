@@ -1,7 +1,8 @@
 import functools
+import sys
 
 from lowwater.giveback.living import Watched
-from lowwater.giveback.who_holds import survivors
+from lowwater.giveback.who_holds import Circumstances, survivors
 from lowwater.trace_lines import as_text
 
 
@@ -16,10 +17,6 @@ class Study:
 
     def __init__(self, net):
         self.nets = [net]
-
-
-def who_holds(net, **options):
-    return survivors([Watched.of(net, "model")], **options)
 
 
 def drawn(survivor):
@@ -52,7 +49,7 @@ def test_variable_that_is_spared_is_told_with_the_reason():
     def main():
         best = Net()
         spared = {("best", id(best)): "read later, train.py:40"}
-        return survivors([Watched.of(best, "model")], spared=spared)
+        return survivors([Watched.of(best, "model")], Circumstances(spared=spared))
 
     [told] = main()
 
@@ -67,7 +64,7 @@ def test_way_below_a_spared_variable_is_needed():
     def main():
         study = Study(Net())
         spared = {("study", id(study)): "read later, train.py:40"}
-        return survivors([Watched.of(study.nets[0], "model")], spared=spared)
+        return survivors([Watched.of(study.nets[0], "model")], Circumstances(spared=spared))
 
     [told] = main()
 
@@ -85,7 +82,7 @@ def test_long_way_is_cut_in_the_middle():
         deep = net = Net()
         for _ in range(12):
             deep = [deep]
-        return survivors([Watched.of(net, "model")], {"net": net})
+        return survivors([Watched.of(net, "model")], Circumstances(block={"net": net}))
 
     [told] = main()
 
@@ -101,7 +98,7 @@ def test_much_data_in_a_module_does_not_hide_a_long_way_from_a_local(monkeypatch
         deep = net = Net()
         for _ in range(12):
             deep = [deep]
-        return survivors([Watched.of(net, "model")], {"net": net})
+        return survivors([Watched.of(net, "model")], Circumstances(block={"net": net}))
 
     [told] = main()
 
@@ -145,7 +142,7 @@ def test_variables_of_the_block_are_named_last():
     def main():
         model = Net()
         study = Study(model)
-        return survivors([Watched.of(model, "model")], {"model": model}), study
+        return survivors([Watched.of(model, "model")], Circumstances(block={"model": model})), study
 
     [told] = main()[0]
 
@@ -155,7 +152,7 @@ def test_variables_of_the_block_are_named_last():
 def test_variable_of_the_block_is_named_if_nobody_else_is_found():
     def main():
         model = Net()
-        return survivors([Watched.of(model, "model")], {"model": model})
+        return survivors([Watched.of(model, "model")], Circumstances(block={"model": model}))
 
     [told] = main()
 
@@ -210,7 +207,7 @@ def test_way_through_a_finished_call_of_a_kept_exception_is_told():
 
     def main():
         m = train()
-        return survivors([Watched.of(m, "model")], {"m": m})
+        return survivors([Watched.of(m, "model")], Circumstances(block={"m": m}))
 
     [told] = main()
 
@@ -265,7 +262,7 @@ def test_variable_of_the_block_is_no_holder_beside_another():
         layer = model.layer
         study = Study(model)
         watched = [Watched.of(model, "model"), Watched.of(layer, "layer")]
-        return survivors(watched, {"model": model, "layer": layer}), study
+        return survivors(watched, Circumstances(block={"model": model, "layer": layer})), study
 
     [told] = main()[0]
 
@@ -276,7 +273,7 @@ def test_variable_of_the_block_is_no_holder_beside_another():
 def test_what_nobody_asked_for_is_not_called_a_leak():
     def main():
         model = Net()
-        return survivors([Watched.of(model, "model")], was_to_go=False)
+        return survivors([Watched.of(model, "model")], Circumstances(was_to_go=False))
 
     [told] = main()
 
@@ -309,3 +306,28 @@ def test_search_that_was_cut_short_says_so(monkeypatch):
 
     assert main()[0].held_by.startswith("`net` is still a local")
     assert notes == ["there may be more holders than are named: the program has too many objects"]
+
+
+def test_variable_that_nothing_reads_again_is_no_leak():
+    def main():
+        model = Net()
+        watched = [Watched.of(model, "model")]
+        return survivors(watched, Circumstances(going={id(model)}))
+
+    [told] = main()
+
+    assert told.held_by.endswith("; nothing reads it again, and it goes when the call returns")
+    assert told.trace[-1].because == ""
+
+
+def test_output_of_a_notebook_is_told_with_the_way_to_drop_it(monkeypatch):
+    module = type(sys)("IPython")
+    module.get_ipython = object
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    monkeypatch.setattr(sys.modules["__main__"], "_7", [Net()], raising=False)
+
+    [told] = survivors([Watched.of(sys.modules["__main__"]._7[0], "model")])
+
+    assert told.held_by == (
+        "`_7` is an output that the notebook keeps; lowwater.release(notebook=True) drops it"
+    )

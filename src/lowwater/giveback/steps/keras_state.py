@@ -9,9 +9,9 @@ from typing import Any
 from lowwater.giveback import living
 from lowwater.giveback.gradients import lent
 from lowwater.giveback.hollow import is_shell
-from lowwater.giveback.in_use import other_thread_in_keras
+from lowwater.giveback.in_use import at_work, other_thread_in_keras
 from lowwater.giveback.living import Watched, loaded
-from lowwater.giveback.parts import outermost
+from lowwater.giveback.parts import outermost, parts_of
 from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import is_open
 from lowwater.giveback.steps._step import Step
@@ -89,6 +89,8 @@ def _models_in_use(request: Request) -> list[Watched]:
     alive = [one for one in request.seen if one.kind == living.MODEL and one.is_alive]
     alive = [one for one in alive if not is_shell(one.reference())]
     going = held_by_unread_variables() if alive else set()
+    # Asked afterwards: a reference of ours would look like somebody's who needs the model.
+    going -= request.kept | {id(part) for model, _ in at_work() for part in parts_of(model)}
     return outermost([one for one in alive if one.identity not in going])
 
 
