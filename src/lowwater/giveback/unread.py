@@ -8,7 +8,7 @@ from typing import Any
 from lowwater.census.roots import variables_of
 from lowwater.giveback.code_flow import is_function
 from lowwater.giveback.holding import held_by_nobody_else
-from lowwater.giveback.liveness import read_later, reads_attribute
+from lowwater.giveback.liveness import only_asks, read_later, reads_attribute
 from lowwater.giveback.living import loaded
 from lowwater.giveback.place import calling_frame, is_users
 
@@ -33,7 +33,7 @@ def reads_by_variable() -> Iterator[tuple[FrameType, dict[str, str]]]:
     for frame in _callers():
         names = {*variables_in(frame)}
         if is_function(frame.f_code) or not _is_interactive():
-            yield frame, read_from_here(frame, names)
+            yield frame, _read_in_earnest(frame, names)
         else:
             # Whoever sits at the prompt may read any of them, but no line says so.
             yield frame, dict.fromkeys(names, "")
@@ -66,6 +66,7 @@ def held_by_unread_variables() -> set[int]:
     """
     variables: dict[str, Any] = {}
     cells: list[str] = []
+    found: Any = None
     for depth, (frame, read) in enumerate(reads_by_variable()):
         unread = {name: f"{depth} {name}" for name in variables_in(frame) if name not in read}
         cells += [key for name, key in unread.items() if name in frame.f_code.co_cellvars]
@@ -73,6 +74,15 @@ def held_by_unread_variables() -> set[int]:
         variables |= {unread[name]: value for name, value in found if name in unread}
     del found  # the sum would take it for somebody else's reference
     return {*(held_by_nobody_else(variables, cells) or ())}
+
+
+def _read_in_earnest(frame: FrameType, names: Collection[str]) -> dict[str, str]:
+    """All that are read again, but for a `History` that is only asked for its numbers."""
+    found = read_later(frame, names)
+    for name in _histories(frame, found):
+        if only_asks(frame, name):
+            del found[name]
+    return found
 
 
 def _callers() -> list[FrameType]:

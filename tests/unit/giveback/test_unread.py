@@ -1,5 +1,7 @@
 import sys
 
+import pytest
+
 from lowwater.giveback.unread import held_by_unread_variables
 
 
@@ -94,6 +96,49 @@ def test_variable_of_an_inner_function_that_lives_is_held():
         return address in going()
 
     assert trial() is False
+
+
+class History:
+    """Stands for what `fit` returns: it refers to the model."""
+
+    def __init__(self, model):
+        self.model = model
+        self.history = {"loss": [0.5]}
+
+
+@pytest.fixture
+def keras(monkeypatch):
+    module = type(sys)("keras.callbacks")
+    module.History = History
+    monkeypatch.setitem(sys.modules, "keras.callbacks", module)
+
+
+@pytest.mark.usefixtures("keras")
+def test_history_that_is_read_for_its_numbers_holds_no_model():
+    def trial():
+        model = Net()
+        history = History(model)
+        address = id(model)
+        return address in going(), history.history["loss"]
+
+    assert trial()[0]
+
+
+@pytest.mark.usefixtures("keras")
+def test_history_that_is_handed_on_holds_its_model():
+    def trial():
+        model = Net()
+        history = History(model)
+        address = id(model)
+        return address in going(), history
+
+    assert trial()[0] is False
+
+
+def test_without_a_call_of_the_program_nothing_goes(monkeypatch):
+    monkeypatch.setattr("lowwater.giveback.unread.is_users", lambda _: False)
+
+    assert going() == set()
 
 
 def at_module_level(then=""):
