@@ -17,7 +17,7 @@ from lowwater.giveback.trace import trace_of
 from lowwater.giveback.ways import Way, Ways
 
 _MOST_REFERRERS = 3
-_GOES = "; nothing reads it again, and it goes when the call returns"
+_GOES = "; nothing reads it again, and nothing holds it once the call returns"
 _ANY_OTHER = "the program holds it where we did not look"
 _NOT_ALL_SEEN = "there may be more holders than are named: the program has too many objects"
 

@@ -316,7 +316,9 @@ def test_variable_that_nothing_reads_again_is_no_leak():
 
     [told] = main()
 
-    assert told.held_by.endswith("; nothing reads it again, and it goes when the call returns")
+    assert told.held_by.endswith(
+        "; nothing reads it again, and nothing holds it once the call returns"
+    )
     assert told.trace[-1].because == ""
 
 
