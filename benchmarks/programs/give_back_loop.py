@@ -70,7 +70,7 @@ STEPS: Mapping[str, Callable[[], object]] = {
     "release": lambda: lowwater.release(),  # noqa: PLW0108 - loaded when first asked for
 }
 # Steps that are part of the loop, or come before it.
-PLACED = frozenset({"nothing", "del", "run_eagerly", "mend", "lifecycle", "subprocess"})
+PLACED = frozenset("nothing del run_eagerly mend lifecycle release_inside subprocess".split())
 
 
 def dense() -> tuple[Any, Any, Any]:
@@ -111,6 +111,14 @@ def train(name: str, *, eagerly: bool) -> Any:  # noqa: ANN401 - a model of Kera
     return model
 
 
+def train_and_release(name: str, *, eagerly: bool) -> None:
+    """The same, released at the end of the function that has built it."""
+    model, x, y = MODELS[name]()
+    model.compile(optimizer="adam", loss="mse", run_eagerly=eagerly)
+    model.fit(x, y, epochs=1, verbose=0)
+    lowwater.release(model)
+
+
 def train_apart(name: str) -> None:
     """The same in a process of its own, from which nothing is kept."""
     context = multiprocessing.get_context("spawn")
@@ -129,6 +137,8 @@ def train_rounds(name: str, steps: list[str], rounds: int) -> list[dict[str, int
     for _ in range(rounds):
         if "subprocess" in steps:
             train_apart(name)
+        elif "release_inside" in steps:
+            train_and_release(name, eagerly=eagerly)
         elif "lifecycle" in steps:
             with lowwater.lifecycle("round"):
                 model = train(name, eagerly=eagerly)
@@ -225,14 +235,16 @@ def main() -> None:
     parser.add_argument("advice", help="steps, joined by +")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--warm-up", type=int, default=2)
+    parser.add_argument("--piled", type=int, default=0, help="more of them, in one go")
     asked = parser.parse_args()
     steps, loop = asked.advice.split("+"), LOOPS[asked.program]
     if "mend" in steps:
         lowwater.mend()
     # In several goes: what the first collections free once would look like growth afterwards.
     # From one line: TensorFlow keeps the stacks that graphs were traced from, and another line
-    # is another stack, 0.6 MB once.
-    for count in (*[1] * asked.warm_up, asked.rounds):
+    # is another stack, 0.6 MB once. A way that leaves collecting to Python piles models up, and
+    # libraries keep the tables that have grown for so many at a time: 0.25 MB once.
+    for count in filter(None, (*[1] * asked.warm_up, asked.piled, asked.rounds)):
         before = levels()
         rounds = loop(asked.program, steps, count)
         gc.collect()

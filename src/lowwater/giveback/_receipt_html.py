@@ -19,12 +19,15 @@ _ROW = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align
 def render(receipt: Receipt) -> str:
     """The facts of the text, every word of the program escaped."""
     rows = "".join(_row(step) for step in receipt.steps)
-    told = [f"emptied: {what}" for what in receipt.emptied]
-    told += [] if receipt.survivors else ["still held: nothing"]
+    counted = text.told_freed(receipt)
+    told = [f"counted in use: {counted}"] if counted else []
+    told += [f"emptied: {what}" for what in receipt.emptied]
+    told += [] if receipt.survivors else [f"still held: {receipt.looked_for}"]
     rest = [
         f"only the end of the process returns: {text.told_reserve(one)}" for one in receipt.reserves
     ]
-    lines = _lines(told) + "".join(map(_survivor, receipt.survivors))
+    held = [_held(f"still held: {line}", one) for line, one in text.told_survivors(receipt)]
+    lines = _lines(told) + "".join(held)
     lines += _lines([*rest, *receipt.notes])
     return f"<div><b>{escape(text.headline(receipt))}</b><table>{rows}</table>{lines}</div>"
 
@@ -33,13 +36,15 @@ def _lines(told: Iterable[str]) -> str:
     return "".join(f"<div>{escape(line)}</div>" for line in told)
 
 
-def _survivor(survivor: Survivor) -> str:
-    """Who holds it; the drawn way to it can be folded away."""
-    head = escape(f"still held: {text.told_survivor(survivor)}")
+def _held(told: str, survivor: Survivor) -> str:
+    """Who holds it; the drawn ways to it can be folded away."""
     if not survivor.trace:
-        return f"<div>{head}</div>"
-    drawn = escape("\n".join(as_text(survivor.trace)))
-    return f"<details open><summary>{head}</summary><pre>{drawn}</pre></details>"
+        return f"<div>{escape(told)}</div>"
+    drawn = [*as_text(survivor.trace)]
+    for line, trace in text.told_others(survivor):
+        drawn += [line, *trace]
+    way = escape("\n".join(drawn))
+    return f"<details open><summary>{escape(told)}</summary><pre>{way}</pre></details>"
 
 
 def _row(step: StepDone) -> str:

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 # Less than a page is the noise of our own measuring, not something that was given back.
 _NOISE = 4096
 _MOST_KINDS = 4
+_MOST_NAMES = 3
+_MOST_DRAWN = 3
+_MOST_HOLDERS = 10
+_PARTS = {
+    "malloc": "{} from malloc",
+    "python": "about {} of Python's small objects",
+    "pool": "{} inside TensorFlow's pool",
+    "results": "{} of results from other processes",
+}
 
 
 def render(receipt: Receipt) -> str:
@@ -42,9 +51,34 @@ def told_reserve(reserve: Reserve) -> str:
     return f"{reserve.pool}, {format_bytes(reserve.size_bytes)}, {part} of it free for reuse"
 
 
-def told_survivor(survivor: Survivor) -> str:
-    """What lives on, and who holds it."""
-    return f"{survivor.what}: {survivor.held_by}"
+def told_survivors(receipt: Receipt) -> list[tuple[str, Survivor]]:
+    """What lives on and who holds it, those with the same holders in one line."""
+    groups: dict[tuple[str, ...], list[Survivor]] = {}
+    for one in receipt.survivors:
+        holders = (one.held_by, *(other.held_by for other in one.others))
+        groups.setdefault(holders, []).append(one)
+    return [(f"{_names(group)}: {group[0].held_by}", group[0]) for group in groups.values()]
+
+
+def told_others(survivor: Survivor) -> Iterator[tuple[str, list[str]]]:
+    """Who else holds it, and the ways of the first few of them."""
+    for number, other in enumerate(survivor.others[:_MOST_HOLDERS], start=2):
+        yield f"also: {other.held_by}", as_text(other.trace) if number <= _MOST_DRAWN else []
+    left = len(survivor.others) - _MOST_HOLDERS
+    if left > 0:
+        yield f"also: {left} more variables", []
+
+
+def told_freed(receipt: Receipt) -> str:
+    """Of what the bytes in use consist; empty where nothing came back, or it is not known."""
+    if (receipt.freed_bytes or 0) < _NOISE:
+        return ""
+    told = (
+        words.format(format_bytes(receipt.freed_parts[name]))
+        for name, words in _PARTS.items()
+        if abs(receipt.freed_parts.get(name, 0)) >= _NOISE
+    )
+    return ", ".join(told)
 
 
 def headline(receipt: Receipt) -> str:
@@ -63,15 +97,20 @@ def headline(receipt: Receipt) -> str:
 
 def _lines(receipt: Receipt) -> Iterator[str]:
     yield headline(receipt)
+    if told := told_freed(receipt):
+        yield f"  counted in use: {told}"
     for step in receipt.steps:
         yield f"  {step.name:<21} {_step(step)}".rstrip()
     for what in receipt.emptied:
         yield f"emptied: {what}"
     if not receipt.survivors:
-        yield "still held: nothing"
-    for survivor in receipt.survivors:
-        yield f"still held: {told_survivor(survivor)}"
+        yield f"still held: {receipt.looked_for}"
+    for told, survivor in told_survivors(receipt):
+        yield f"still held: {told}"
         yield from (f"  {line}" for line in as_text(survivor.trace))
+        for line, trace in told_others(survivor):
+            yield f"  {line}"
+            yield from (f"  {line}" for line in trace)
     for reserve in receipt.reserves:
         yield f"only the end of the process returns: {told_reserve(reserve)}"
     yield from (f"note: {note}" for note in receipt.notes)
@@ -87,6 +126,12 @@ def _step(step: StepDone) -> str:
 
 def _kinds(step: StepDone) -> list[tuple[str, int]]:
     return [*step.died.items()][:_MOST_KINDS]
+
+
+def _names(group: list[Survivor]) -> str:
+    names = ", ".join(one.what for one in group[:_MOST_NAMES])
+    left = len(group) - _MOST_NAMES
+    return f"{names} and {left} more" if left > 0 else names
 
 
 def _plural(kind: str) -> str:

@@ -7,14 +7,11 @@ from collections.abc import Collection, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from lowwater.census.roots import variables_of
+from lowwater.giveback.code_flow import is_function
 from lowwater.giveback.hollow import is_shell
-from lowwater.giveback.liveness import read_later, reads_attribute
-from lowwater.giveback.living import loaded
 from lowwater.giveback.place import calling_frame, line_of
+from lowwater.giveback.unread import read_from_here, variables_in
 
-_HAS_FAST_LOCALS = 0x1
-_WITH_HISTORY = ("keras.callbacks", "tf_keras.callbacks")
 # Which names a module or a notebook had when a block of its code was first entered.
 _bound_at_first: weakref.WeakKeyDictionary[CodeType, dict[int, frozenset[str]]] = (
     weakref.WeakKeyDictionary()
@@ -40,7 +37,7 @@ class Block:
         # What the block has bound and the program may read after it, and where.
         self.read_later: dict[str, str] = {}
         self._asked_at: tuple[int, set[str]] | None = None
-        if frame is not None and not _is_function(frame):
+        if frame is not None and not is_function(frame.f_code):
             sites = _bound_at_first.setdefault(frame.f_code, {})
             sites.setdefault(self._begin, frozenset(_names_from_before(frame)))
 
@@ -57,7 +54,7 @@ class Block:
         if frame is None or id(frame) != self._frame_id or frame.f_code is not self._code:
             return {}, ()
         names = self._own(frame)
-        bound = {name: value for name, value in _variables(frame).items() if name in names}
+        bound = {name: value for name, value in variables_in(frame).items() if name in names}
         for value in bound.values():
             _leave_behind(value)
         return bound, frame.f_code.co_cellvars
@@ -65,7 +62,7 @@ class Block:
     def reasons(self) -> dict[tuple[str, int], str]:
         """Why variables were spared, by name and identity: `read later, train.py:40`."""
         frame = calling_frame()
-        variables = _variables(frame) if frame is not None and self.read_later else {}
+        variables = variables_in(frame) if frame is not None and self.read_later else {}
         return {
             (name, id(variables[name])): why
             for name, why in self.read_later.items()
@@ -82,10 +79,7 @@ class Block:
         """The names that end with the block: what is read after it lives on."""
         if self._asked_at is None or self._asked_at[0] != frame.f_lasti:
             names = self._names(frame)
-            later = read_later(frame, names)
-            for name in _histories(frame, later):
-                del later[name]
-            self.read_later = later
+            self.read_later = read_from_here(frame, names)
             self._asked_at = (frame.f_lasti, names - self.read_later.keys())
         return self._asked_at[1]
 
@@ -109,21 +103,6 @@ def _is_in_a_block(instruction: dis.Instruction, code: CodeType) -> bool:
     """Whether an earlier block binds the name: two blocks may call their models the same."""
     ended = _ended.get(code, {})
     return any(begin < instruction.offset < end for begin, end in ended.items())
-
-
-def _histories(frame: FrameType, names: Collection[str]) -> list[str]:
-    """Those that hold what `fit` returns, if the program asks nothing for its `model`.
-
-    A `History` refers to the model, and is read for its numbers, which are not emptied.
-    """
-    kinds = {id(loaded(module, "History")) for module in _WITH_HISTORY} - {id(None)}
-    variables = _variables(frame) if kinds else {}
-    found = [name for name in names if id(type(variables.get(name))) in kinds]
-    return [] if found and reads_attribute(frame, "model") else found
-
-
-def _variables(frame: FrameType) -> dict[str, Any]:
-    return variables_of(frame) if _is_function(frame) else dict(frame.f_locals)
 
 
 def _names_from_before(frame: FrameType) -> Iterator[str]:
@@ -150,7 +129,3 @@ def _stored(instruction: dis.Instruction) -> tuple[str, ...]:
 def _parameters(code: CodeType) -> tuple[str, ...]:
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_varnames[: count + bool(code.co_flags & 4) + bool(code.co_flags & 8)]
-
-
-def _is_function(frame: FrameType) -> bool:
-    return bool(frame.f_code.co_flags & _HAS_FAST_LOCALS)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import pairwise
 from types import CodeType
+from typing import Any
 
 from lowwater.giveback.place import shown
 
@@ -74,6 +75,20 @@ class CodeFlow:
         """Whether it asks any object for this attribute."""
         asked = (one.argval for one in self._at.values() if one.opname in _ATTRIBUTE)
         return name in asked
+
+    def only_asks(self, name: str) -> bool:
+        """Whether each time that it loads this variable it asks it for an attribute at once."""
+        loads = (
+            (place, one)
+            for place, one in self._at.items()
+            if _is_of(one, _OF_FUNCTION + _OF_MODULE)
+            and _LOAD in one.opname
+            and name in _names_of(one)
+        )
+        return all(
+            one.argval == name and self._at[self._next[place]].opname in _ATTRIBUTE
+            for place, one in loads
+        )
 
     def line_of(self, offset: int) -> str:
         """Where an instruction stands, as `train.py:40`."""
@@ -162,6 +177,12 @@ class CodeFlow:
     @cached_property
     def _beyond(self) -> int:
         return len(self._code.co_code) + 1
+
+
+def _names_of(instruction: dis.Instruction) -> tuple[Any, ...]:
+    """The variables that it concerns: from Python 3.13 on, one or two."""
+    value = instruction.argval
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _is_of(instruction: dis.Instruction, parts: tuple[str, ...]) -> bool:

@@ -57,15 +57,20 @@ def module_spaces() -> set[int]:
     return {id(namespace(module)) for module in [*sys.modules.values()] if _is_module(module)}
 
 
-def reached_from(roots: Iterable[Any]) -> set[int]:
-    """The identity of these objects and of all that they reach."""
-    below, _ = _below(roots)
+def reached_from(roots: Iterable[Any], spaces: set[int] | None = None) -> set[int]:
+    """The identity of these objects and of all that they reach.
+
+    `spaces` are those of the modules, where somebody knows them already.
+    """
+    below, _ = _below(roots, spaces)
     return {*below}
 
 
-def _below(roots: Iterable[Any]) -> tuple[dict[int, Any], Counter[int]]:
+def _below(
+    roots: Iterable[Any], spaces: set[int] | None = None
+) -> tuple[dict[int, Any], Counter[int]]:
     """All that these objects reach, and how often each is referred to from among them."""
-    spaces = module_spaces()
+    spaces = module_spaces() if spaces is None else spaces
     below = {id(root): root for root in roots if gc.is_tracked(root)}
     inner: Counter[int] = Counter()
     waiting = [*below.values()]

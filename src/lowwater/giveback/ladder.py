@@ -1,13 +1,35 @@
 """Climbs the ladder, measures around each step, and writes the receipt."""
 
+from lowwater.giveback.holding import reached_from
 from lowwater.giveback.hollow import is_shell
-from lowwater.giveback.living import MODEL, OPTIMIZER, SESSION, Watched, deaths, living
+from lowwater.giveback.living import (
+    LAYER,
+    MODEL,
+    OPTIMIZER,
+    SESSION,
+    VARIABLE,
+    Watched,
+    deaths,
+    living,
+)
 from lowwater.giveback.parts import outermost
-from lowwater.giveback.receipt import Receipt, Reserve, StepDone, Survivor, given_back
+from lowwater.giveback.receipt import (
+    Receipt,
+    Reserve,
+    StepDone,
+    Survivor,
+    given_back,
+    parts_given_back,
+)
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps import LADDER, Step
-from lowwater.giveback.who_holds import survivors
+from lowwater.giveback.steps.keras_state import settings
+from lowwater.giveback.unread import held_by_unread_variables, reads_now
+from lowwater.giveback.who_holds import Circumstances, survivors
 from lowwater.probes.levels import Levels, levels_now
+
+_HOLDING_WEIGHTS = frozenset((MODEL, OPTIMIZER, LAYER, VARIABLE))
+_TOLD = _HOLDING_WEIGHTS | {SESSION}
 
 
 def climb(request: Request) -> Receipt:
@@ -62,6 +84,8 @@ def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDon
         emptied=tuple(request.emptied),
         reserves=_reserves(last),
         notes=tuple(request.notes),
+        freed_parts=parts_given_back(first.in_use_parts, last.in_use_parts),
+        looked_for=request.looked_for,
     )
 
 
@@ -72,20 +96,32 @@ def _reserves(last: Levels) -> tuple[Reserve, ...]:
 
 
 def _survivors(request: Request) -> tuple[Survivor, ...]:
-    variables = request.block.variables()[0] if request.block else None
-    spared = request.block.reasons() if request.block else None
+    expected = _expected_dead(request)
     try:
-        return survivors(_expected_dead(request), variables, spared)
+        known = _circumstances(request) if expected else Circumstances()
+        return survivors(expected, known, request.notes)
     except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
         request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
-        return tuple(Survivor(one.what, "not known") for one in _expected_dead(request))
+        return tuple(Survivor(one.what, "not known") for one in outermost(expected))
+
+
+def _circumstances(request: Request) -> Circumstances:
+    if request.block is not None:
+        return Circumstances(request.block.variables()[0], request.block.reasons())
+    was_asked_for = bool(request.given)
+    spared = {} if was_asked_for else reads_now()
+    return Circumstances({}, spared, held_by_unread_variables(), was_asked_for)
 
 
 def _expected_dead(request: Request) -> list[Watched]:
-    """What was given and lives on, with its content. Parts are told by what they are part of."""
-    alive = [one for one in request.alive() if not is_shell(one.reference())]
-    alive = [one for one in alive if one.identity not in request.kept]
+    """What was given, or made in the block, and lives on with its content; else all that does."""
     if request.block is not None:
         # Libraries make functions and data sets of their own, and keep them.
-        alive = [one for one in alive if one.kind in {MODEL, OPTIMIZER, SESSION}]
-    return outermost(alive)
+        expected = [one for one in request.given if one.kind in _TOLD]
+    elif request.given:
+        expected = [*request.given, *request.parts]
+    else:
+        expected = [one for one in request.seen if one.kind in _HOLDING_WEIGHTS]
+    alive = [one for one in expected if one.is_alive and not is_shell(one.reference())]
+    spared = request.kept | (reached_from(settings().values()) if alive else set())
+    return [one for one in alive if one.identity not in spared]

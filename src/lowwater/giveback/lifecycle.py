@@ -15,7 +15,7 @@ from lowwater.giveback.block import Block
 from lowwater.giveback.holding import reached_from
 from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
-from lowwater.giveback.living import Watched, living
+from lowwater.giveback.living import MODEL, Watched, living
 from lowwater.giveback.parts import parts_of
 from lowwater.giveback.place import running_frames
 from lowwater.giveback.receipt import Receipt, given_back
@@ -162,6 +162,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
             kept=_kept(run),
             block=run.block,
             grown_bytes=grown,
+            looked_for=_looked_for(run),
         )
         request.seen = living()
         request.given = _expected_dead(run, request)
@@ -178,9 +179,17 @@ def _enter(run: _Run) -> None:
         _running.add(run)
 
 
+def _looked_for(run: _Run) -> str:
+    """What is not left if no survivor is told: no more than that was looked for."""
+    if run.overlaps:
+        return "no model, optimizer, layer or variable that a variable of the block reaches"
+    if any(reference() is not None for reference in run.kept):
+        return "nothing of the block but what keep() was given"
+    return "no model, optimizer, layer or variable of the block"
+
+
 def _expected_dead(run: _Run, request: Request) -> list[Watched]:
-    busy = {id(part) for model, _ in at_work() for part in parts_of(model)}
-    spared = busy | request.kept
+    spared = _at_work_parts(run, request) | request.kept
     born = [one for one in request.seen if run.made(one) and one.identity not in spared]
     if run.overlaps:
         # Another block made things meanwhile; ours are those that our variables reach.
@@ -188,6 +197,17 @@ def _expected_dead(run: _Run, request: Request) -> list[Watched]:
         reached = reached_from(variables.values())
         born = [one for one in born if one.identity in reached]
     return born
+
+
+def _at_work_parts(run: _Run, request: Request) -> set[int]:
+    """The identity of all that belongs to a model which is being fitted or asked."""
+    found: set[int] = set()
+    for model, call in at_work():
+        found.update(id(part) for part in parts_of(model))
+        watched = Watched.of(model, MODEL)
+        if run.made(watched):
+            request.notes.append(f"{watched.what} is at work, in {call}, and was left alone")
+    return found
 
 
 def _kept(run: _Run) -> set[int]:

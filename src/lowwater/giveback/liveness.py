@@ -27,6 +27,13 @@ def reads_attribute(frame: FrameType, name: str) -> bool:
     return any(CodeFlow(code).reads_attribute(name) for code in _nested(frame.f_code))
 
 
+def only_asks(frame: FrameType, name: str) -> bool:
+    """Whether a variable is only asked for attributes, so that nobody else comes to its value."""
+    code = frame.f_code
+    others = {} if is_function(code) else _read_by_others(frame, {name})
+    return not others and name not in code.co_cellvars and CodeFlow(code).only_asks(name)
+
+
 def _shared(code: CodeType, names: Collection[str]) -> dict[str, str]:
     """What a function shares with the one around it.
 

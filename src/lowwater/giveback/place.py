@@ -12,13 +12,16 @@ _LIBRARIES = tuple(
     for name, path in sysconfig.get_paths().items()
     if name in {"stdlib", "platstdlib", "purelib", "platlib"}
 )
+# A library may be installed beside them: for the user, for the system below a virtual environment.
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def is_users(filename: str) -> bool:
     """Whether a file is the program's: neither ours, nor of a library, nor of Python itself."""
     if filename.startswith(("<frozen", _OUR_FOLDER)):
         return False
-    return not os.path.realpath(filename).startswith(_LIBRARIES)
+    real = os.path.realpath(filename)
+    return not (real.startswith(_LIBRARIES) or any(folder in real for folder in _INSTALLED))
 
 
 def shown(filename: str) -> str:

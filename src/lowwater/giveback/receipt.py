@@ -14,6 +14,11 @@ def given_back(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else before - after
 
 
+def parts_given_back(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """The same for each part that is known both times."""
+    return {name: before[name] - after[name] for name in before if name in after}
+
+
 @dataclass(frozen=True, slots=True)
 class StepDone:
     """One step of the ladder: what died, and the bytes that came back.
@@ -32,16 +37,29 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Survivor:
-    """An object that should have died, and the way by which the program still reaches it.
+class Holder:
+    """One variable of the program that keeps an object alive, and the way from it.
 
-    The trace begins at the call or the module that holds it, and ends with the object.
+    The trace begins at the call or the module that has the variable, and ends with the object.
+    """
+
+    held_by: str
+    where: str | None = None
+    trace: tuple[TraceNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """An object that lives on, and the way by which the program still reaches it.
+
+    The trace is that of the first holder, which is the nearest; `others` are all other holders.
     """
 
     what: str
     held_by: str
     where: str | None = None
     trace: tuple[TraceNode, ...] = ()
+    others: tuple[Holder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +76,12 @@ class Receipt:
     """The outcome of one release. It holds names and numbers only, so it keeps nothing alive.
 
     `freed_bytes` went back to the allocators and `system_bytes` from there to the operating
-    system; `device_bytes` went back to the allocators of accelerators. `grown_bytes` is what
-    memory in use had grown by inside a `lifecycle` block.
+    system. `freed_parts` says what the first consists of: what `malloc` had handed out, as
+    `psutil.heap_info()` counts it, small objects of `python`, estimated from their number,
+    tensors inside TensorFlow's `pool`, and `results` of isolated calls. `device_bytes` went
+    back to the allocators of accelerators. `grown_bytes` is what memory in use had grown by
+    inside a `lifecycle` block. `looked_for` says what is not left if
+    there are no `survivors`.
     """
 
     name: str | None = None
@@ -72,6 +94,8 @@ class Receipt:
     emptied: tuple[str, ...] = ()
     reserves: tuple[Reserve, ...] = ()
     notes: tuple[str, ...] = ()
+    freed_parts: Mapping[str, int] = field(default_factory=dict)
+    looked_for: str = "no model, optimizer, layer or variable of the program"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries, lists, strings and numbers, for JSON."""

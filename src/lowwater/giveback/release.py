@@ -1,5 +1,6 @@
 """`lowwater.release()`: checks what it is given, then climbs the ladder."""
 
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from lowwater.errors import StillInUse, UsageError
@@ -44,6 +45,8 @@ def release(
     with one_at_a_time:
         for thing in objects:
             _take(thing, request)
+        if objects:
+            request.looked_for = "nothing that was given"
         _refuse_those_at_work(objects)
         if hollow:
             _refuse_parts_of_others(request)
@@ -73,6 +76,15 @@ def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where
             received=_told(thing),
             advice="release(*models) for those in a list, or release() for all that is dead",
         ) from None
+    if kind in _HOLLOWABLE:
+        request.parts += _parts(thing)
+
+
+def _parts(thing: Any) -> Iterator[Watched]:  # noqa: ANN401
+    for part in parts_of(thing):
+        kind = kind_of(part) if part is not thing else None
+        if kind is not None:
+            yield Watched.of(part, kind)
 
 
 def _told(thing: Any) -> str:  # noqa: ANN401

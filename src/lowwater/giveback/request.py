@@ -32,14 +32,16 @@ Level = Literal["gentle", "thorough"]
 class Request:
     """One release. Objects are held weakly: this must not be what keeps them alive.
 
-    `given` should die. With `hollow` they are emptied if they do not; with a `block` those of
-    them are emptied that only the block's variables hold. `kept` are to be left alone.
+    `given` should die, and with them their `parts`. With `hollow` they are emptied if they do
+    not; with a `block` those of them are emptied that only the block's variables hold. `kept`
+    are to be left alone. `looked_for` is what the receipt says if nothing is left.
     """
 
     where: str
     name: str | None = None
     level: Level = "thorough"
     given: list[Watched] = field(default_factory=list)
+    parts: list[Watched] = field(default_factory=list)
     kept: set[int] = field(default_factory=set)
     block: Block | None = None
     hollow: bool = False
@@ -48,6 +50,7 @@ class Request:
     emptied: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     grown_bytes: int | None = None
+    looked_for: str = "no model, optimizer, layer or variable of the program"
     # All that lived of Keras and TensorFlow when it began: to look for it takes half a collection.
     seen: list[Watched] = field(default_factory=list)
 

@@ -1,108 +1,125 @@
-"""The way from a variable of the program to what should have died."""
+"""What should have died and lives, with all who hold it."""
 
-import gc
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from itertools import pairwise
-from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import FrameType
 from typing import Any
 
-from lowwater.census import edges
 from lowwater.census.instances import kinds_that_refer_to
-from lowwater.census.kinds import module_of, qualname_of
-from lowwater.census.roots import modules_now, namespace, variables_of
-from lowwater.giveback.holding import module_spaces
-from lowwater.giveback.hollow import is_shell
-from lowwater.giveback.living import Watched
-from lowwater.giveback.place import is_users, line_of, shown
-from lowwater.giveback.receipt import Survivor
-from lowwater.giveback.trace import Root, trace_of
+from lowwater.census.kinds import qualname_of
+from lowwater.giveback.holding import module_spaces, reached_from
+from lowwater.giveback.living import MODEL, ORDER, Watched
+from lowwater.giveback.parts import outermost
+from lowwater.giveback.program_variables import Root, roots_now
+from lowwater.giveback.receipt import Holder, Survivor
+from lowwater.giveback.trace import trace_of
+from lowwater.giveback.ways import Way, Ways
 
-# A receipt must not take longer than the release: a holder far away stays unnamed.
-_MOST_OBJECTS = 150_000
 _MOST_REFERRERS = 3
-_NOT_ENTERED = (ModuleType, FrameType, CodeType, str, bytes, int, float)
+_GOES = "; nothing reads it again, and nothing holds it once the call returns"
 _ANY_OTHER = "the program holds it where we did not look"
+_NOT_ALL_SEEN = "there may be more holders than are named: the program has too many objects"
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of the variables of the program.
+
+    Those of a `block` that has ended are named last: had nobody else held the object, it would
+    have been emptied. Those that are `spared` are told with the reason. What is `going` only
+    variables hold that nothing reads again. Nothing is a leak that nobody wanted to go.
+    """
+
+    block: Mapping[str, Any] = field(default_factory=dict)
+    spared: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    going: Collection[int] = ()
+    was_to_go: bool = True
 
 
 def survivors(
     watched: Iterable[Watched],
-    block: Mapping[str, Any] | None = None,
-    spared: Mapping[tuple[str, int], str] | None = None,
-    most: int = 10,
+    known: Circumstances = Circumstances(),  # noqa: B008 - it is frozen
+    notes: list[str] | None = None,
 ) -> tuple[Survivor, ...]:
-    """Each that lives, with its holder; the program's own variables are looked at first.
-
-    The variables of the `block` that has ended are looked at last: had nobody else held the
-    object, it would have been emptied. Those that it has `spared` are told with the reason.
-    """
-    waiting = {one.identity: one for one in watched if one.is_alive}
+    """Each that lives, with its holders; what only another one of them holds is told by that."""
+    waiting = {one.identity: one for one in _in_order(watched)}
     if not waiting:
         return ()
-    found: dict[int, Survivor] = {}
-    roots = [_with_reason(root, spared or {}) for root in _roots()]
-    of_block = {(name, id(value)) for name, value in (block or {}).items()}
+    roots = [_with_reason(root, known.spared) for root in roots_now()]
+    of_block = {(name, id(value)) for name, value in known.block.items()}
     others = [root for root in roots if (root.name, id(root.value)) not in of_block]
-    # Again from the locals alone: the data of a module may have used up the first search.
-    of_locals = [root for root in others if root.is_local]
-    for some in (others, of_locals, roots) if of_block else (roots, of_locals):
-        missing = {identity: one for identity, one in waiting.items() if identity not in found}
-        found |= {key: _told(waiting[key], way) for key, way in _search(missing, some)}
-    rest = [one for identity, one in waiting.items() if identity not in found]
-    return (*found.values(), *(_unnamed(one) for one in rest))[:most]
+    ways = _ways(waiting, others, notes)
+    told = partial(_told, known=known)
+    found = [told(one, ways[one.identity]) for one in _outer(waiting, ways)]
+    if of_block and waiting:
+        ways = _ways(waiting, roots, notes)
+        found += [told(one, ways[one.identity]) for one in _outer(waiting, ways)]
+    return (*found, *map(_unnamed, _outer(waiting)))
 
 
-def _search(
-    waiting: dict[int, Watched], roots: list[Root]
-) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
-    """Breadth first, so that the shortest way is found; each way begins with its root."""
-    wanted, spaces = {*waiting}, module_spaces()
-    seen: dict[int, tuple[Any, int | None, Root]] = {}
-    queue: deque[int] = deque()
-    for root in roots:
-        if id(root.value) not in seen:
-            seen[id(root.value)] = (root.value, None, root)
-            queue.append(id(root.value))
-    while queue and wanted:
-        identity = queue.popleft()
-        if identity in wanted:
-            wanted.discard(identity)
-            yield identity, [*_way(identity, seen)]
-        thing, _, root = seen[identity]
-        if len(seen) > _MOST_OBJECTS or id(thing) in spaces or not _is_entered(thing):
+def _in_order(watched: Iterable[Watched]) -> list[Watched]:
+    """Those that live: models first, and a model before those inside of it."""
+    alive = [one for one in watched if one.is_alive]
+    outer = {one.identity for one in outermost([one for one in alive if one.kind == MODEL])}
+    ranks = {kind: rank for rank, kind in enumerate(ORDER)}
+    alive.sort(key=lambda one: (one.identity not in outer, ranks.get(one.kind, -1)))
+    return alive
+
+
+def _ways(
+    waiting: Mapping[int, Watched], roots: Sequence[Root], notes: list[str] | None
+) -> dict[int, list[Way]]:
+    """Who holds each of them without the help of another one."""
+    walk = Ways(waiting, roots)
+    found = _found(waiting, walk)
+    if not walk.is_complete:
+        if notes is not None and _NOT_ALL_SEEN not in notes:
+            notes.append(_NOT_ALL_SEEN)
+        # Again from the locals alone: the data of a module may have used up the first walk.
+        of_locals = Ways(waiting, [root for root in roots if root.is_local])
+        found = _found(waiting, of_locals) | found
+    return found
+
+
+def _found(waiting: Mapping[int, Watched], walk: Ways) -> dict[int, list[Way]]:
+    ways = {identity: walk.to(one.reference()) for identity, one in waiting.items()}
+    return {identity: those for identity, those in ways.items() if those}
+
+
+def _outer(
+    waiting: dict[int, Watched], ways: Mapping[int, list[Way]] | None = None
+) -> Iterator[Watched]:
+    """Those that have a way and are not told by another one; without ways, all that are left.
+
+    What one of them reaches lives by it, and is told apart only if the program has it in hand
+    besides, as the optimizer that it has given to a model. Neither is waited for any longer.
+    """
+    spaces = module_spaces()
+    covered: set[int] = set()
+    for identity, one in [*waiting.items()]:
+        those = [] if ways is None else ways.get(identity, [])
+        if ways is not None and not those:
             continue
-        for part in gc.get_referents(thing):
-            if id(part) not in seen:
-                seen[id(part)] = (part, identity, root)
-                queue.append(id(part))
+        if identity not in covered or any(way.is_in_hand for way in those):
+            covered |= reached_from([one.reference()], spaces) | {identity}
+            yield one
+    for identity in covered & waiting.keys():
+        del waiting[identity]
 
 
-def _way(identity: int, seen: dict[int, tuple[Any, int | None, Root]]) -> Iterator[tuple[str, Any]]:
-    chain: list[Any] = []
-    at: int | None = identity
-    while at is not None:
-        chain.insert(0, seen[at][0])
-        at = seen[at][1]
-    yield "", seen[identity][2]
-    chain = [chain[0], *(below for above, below in pairwise(chain) if not _is_inner(above, below))]
-    yield from ((edges.label(above, below), below) for above, below in pairwise(chain))
-
-
-def _is_inner(owner: Any, thing: Any) -> bool:  # noqa: ANN401
-    """Whether this only carries what the owner calls by name: attributes, a closure."""
-    if type(thing) is CellType or (type(owner) is FunctionType and owner.__closure__ is thing):
-        return True
-    try:
-        return object.__getattribute__(owner, "__dict__") is thing
-    except Exception:  # noqa: BLE001 - it has none, or its class answers as it likes
-        return False
-
-
-def _told(one: Watched, way: list[tuple[str, Any]]) -> Survivor:
-    root: Root = way[0][1]
-    return Survivor(one.what, root.held_by, root.where, trace_of(one, root, way[1:]))
+def _told(one: Watched, ways: list[Way], known: Circumstances) -> Survivor:
+    is_going = one.identity in known.going and all(way.root.is_local for way in ways)
+    holders = [
+        Holder(
+            way.root.held_by + (_GOES if is_going else ""),
+            way.root.where,
+            trace_of(one, way, was_to_go=known.was_to_go and not is_going),
+        )
+        for way in ways
+    ]
+    first = holders[0]
+    return Survivor(one.what, first.held_by, first.where, first.trace, tuple(holders[1:]))
 
 
 def _unnamed(one: Watched) -> Survivor:
@@ -117,45 +134,3 @@ def _unnamed(one: Watched) -> Survivor:
 def _with_reason(root: Root, spared: Mapping[tuple[str, int], str]) -> Root:
     why = spared.get((root.name, id(root.value)))
     return replace(root, held_by=f"`{root.name}` is {why}", needed=why) if why else root
-
-
-def _roots() -> Iterator[Root]:
-    yield from _locals()
-    modules = modules_now(is_users, "lowwater").users
-    for module in modules:
-        space = namespace(module)
-        for name, value in [*space.items()]:
-            if type(name) is str and not name.startswith("__"):
-                where = space.get("__file__")
-                file = shown(where) if isinstance(where, str) else None
-                told = f"`{name}` is still a variable of module `{space.get('__name__')}`"
-                told = f"{told}, {file}" if file else told
-                yield Root(name, told, file, value, f"module {space.get('__name__')}")
-
-
-def _locals() -> Iterator[Root]:
-    for innermost in [*sys._current_frames().values()]:  # noqa: SLF001 - documented
-        frame: FrameType | None = innermost
-        while frame is not None:
-            if frame.f_code.co_flags & 1 and is_users(frame.f_code.co_filename):
-                where, function = line_of(frame), frame.f_code.co_qualname
-                for name, value in variables_of(frame).items():
-                    told = f"`{name}` is still a local of `{function}()`, {where}"
-                    yield Root(name, told, where, value, f"{function}()", is_local=True)
-            frame = frame.f_back
-
-
-def _is_entered(thing: Any) -> bool:  # noqa: ANN401
-    kind = type(thing)
-    if issubclass(kind, type):
-        return is_users_class(thing)
-    return gc.is_tracked(thing) and not issubclass(kind, _NOT_ENTERED) and not is_shell(thing)
-
-
-def is_users_class(kind: type) -> bool:
-    """Whether a class may keep something of the program's in its attributes."""
-    # Asked past the class and its metaclass: both may be the program's.
-    name = module_of(kind)
-    module = sys.modules.get(name or "")
-    file = namespace(module).get("__file__") if isinstance(module, ModuleType) else None
-    return name == "__main__" or (type(file) is str and is_users(file))

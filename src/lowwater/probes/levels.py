@@ -17,6 +17,8 @@ class Levels:
     devices: Mapping[str, int] = field(default_factory=dict)
     pool_bytes: int = 0
     pool_in_use_bytes: int = 0
+    # What `in_use_bytes` is the sum of.
+    in_use_parts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def device_bytes(self) -> int:
@@ -41,7 +43,18 @@ def levels_now() -> Levels:
         devices,
         found.get(gauges.POOL_SIZE, 0),
         found.get(gauges.POOL_IN_USE, 0),
+        _in_use_parts(found) if gauges.HEAP_USED in found else {},
     )
+
+
+def _in_use_parts(found: Mapping[str, int]) -> dict[str, int]:
+    """The first is what `psutil.heap_info()` counts; to malloc all of the pool is in use."""
+    return {
+        "malloc": found[gauges.HEAP_USED] + found.get(gauges.MMAP_USED, 0),
+        "python": gauges.python_bytes(found),
+        "pool": -gauges.pool_free_bytes(found),
+        "results": found.get(gauges.RESULTS_MAPPED, 0),
+    }
 
 
 def _devices(found: Mapping[str, int]) -> tuple[str, ...]:

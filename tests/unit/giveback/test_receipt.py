@@ -1,6 +1,7 @@
 import json
+from dataclasses import replace
 
-from lowwater.giveback.receipt import Receipt, Reserve, StepDone, Survivor
+from lowwater.giveback.receipt import Holder, Receipt, Reserve, StepDone, Survivor
 from lowwater.model import Status, TraceNode
 
 MIB = 1 << 20
@@ -18,6 +19,8 @@ def a_receipt(**changes):
         "freed_bytes": int(151.9 * MIB),
         "system_bytes": 96 * MIB,
         "grown_bytes": 152 * MIB,
+        "freed_parts": {"malloc": int(120.4 * MIB), "python": int(31.5 * MIB), "pool": 0},
+        "looked_for": "no model, optimizer, layer or variable of the block",
         "reserves": (Reserve("TensorFlow's pool", 512 * MIB, 0),),
     }
     return Receipt(**{**told, **changes})
@@ -28,13 +31,28 @@ def test_receipt_reads_as_in_the_documentation():
         str(a_receipt())
         == """\
 released trial-3: 151.9 MiB in use given back (of 152.0 MiB), 96.0 MiB returned to the system
+  counted in use: 120.4 MiB from malloc, about 31.5 MiB of Python's small objects
   collect cycles          61.2 MiB   1 model, 3 layers died
   clear Keras state        2.1 MiB
   gradient registry       88.6 MiB   LW205, tensorflow#97697
   trim the heap                  0   96.0 MiB to the system
-still held: nothing
+still held: no model, optimizer, layer or variable of the block
 only the end of the process returns: TensorFlow's pool, 512.0 MiB, all of it free for reuse"""
     )
+
+
+def test_tensors_inside_the_pool_are_told_apart():
+    receipt = a_receipt(freed_parts={"malloc": -MIB, "python": 100, "pool": 9 * MIB})
+
+    assert "  counted in use: -1.0 MiB from malloc, 9.0 MiB inside TensorFlow's pool\n" in str(
+        receipt
+    )
+
+
+def test_parts_are_not_told_where_nothing_came_back():
+    receipt = a_receipt(freed_bytes=10, freed_parts={"malloc": -MIB, "python": MIB})
+
+    assert "counted in use:" not in str(receipt)
 
 
 HELD = Survivor(
@@ -64,7 +82,31 @@ still held: `net` (Model): `study` is still a local of `main()`, train.py:31
 only the end"""
         in text
     )
-    assert "still held: nothing" not in text
+    assert "still held: no " not in text
+
+
+def test_those_with_the_same_holders_stand_in_one_line():
+    several = tuple(Survivor(f"`net_{number}` (Model)", "`nets` is a local") for number in range(5))
+
+    text = str(a_receipt(survivors=(*several, Survivor("`other` (Model)", "`x` is a local"))))
+
+    assert text.count("still held: ") == 2
+    assert (
+        "still held: `net_0` (Model), `net_1` (Model), `net_2` (Model) and 2 more: `nets` is"
+        in text
+    )
+
+
+def test_all_holders_are_told():
+    others = tuple(Holder(f"`held_{number}` is a local", None, HELD.trace) for number in range(12))
+
+    receipt = a_receipt(survivors=(replace(HELD, others=others),))
+
+    lines = [line for line in str(receipt).splitlines() if line.startswith("  also: ")]
+    assert lines[:2] == ["  also: `held_0` is a local", "  also: `held_1` is a local"]
+    assert lines[9:] == ["  also: `held_9` is a local", "  also: 2 more variables"]
+    assert "also: `held_9` is a local" in receipt._repr_html_()
+    assert len(receipt.to_dict()["survivors"][0]["others"]) == 12
 
 
 def test_notebook_draws_the_way_and_escapes_it():
@@ -72,7 +114,7 @@ def test_notebook_draws_the_way_and_escapes_it():
 
     assert "<pre>┬─ train.py:31  main()\n│    needed: the call is running\n" in html
     assert "├─ local study: &lt;Study&gt;" in html
-    assert "still held: nothing" not in html
+    assert "still held: no " not in html
 
 
 def test_way_to_a_survivor_is_plain_json():
@@ -86,7 +128,7 @@ def test_way_to_a_survivor_is_plain_json():
 def test_refused_step_gives_its_reason_and_no_number():
     [line] = str(a_receipt(steps=(StepDone("clear Keras state", skipped="refused: why"),))).split(
         "\n"
-    )[1:2]
+    )[2:3]
 
     assert line == "  clear Keras state              -   refused: why"
 

@@ -8,6 +8,7 @@ from lowwater.giveback import living
 from lowwater.giveback.gradients import lent
 from lowwater.giveback.holding import held_by_nobody_else
 from lowwater.giveback.hollow import empty
+from lowwater.giveback.in_hand import parts_in_hand
 from lowwater.giveback.parts import outermost, parts_of, parts_of_others
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps._step import Step
@@ -20,8 +21,10 @@ _EMPTIED = (*_TOLD, living.LAYER, living.VARIABLE)
 class Hollowing(Step):
     """Weights, compiled functions and optimizer state go; a shell stays, which says so if used.
 
-    With `hollow=True` all that was given is emptied. At the end of a `lifecycle` it is what was
-    made inside the block and is held by the block's own variables, and by nothing else.
+    With `hollow=True` all that was given is emptied, with its parts, but for those that the
+    program has in hand besides: an optimizer in a variable that is read again, say. At the end
+    of a `lifecycle` it is what was made inside the block and is held by the block's own
+    variables, and by nothing else.
     """
 
     name = "empty what is held"
@@ -47,9 +50,9 @@ class Hollowing(Step):
     def _things(self, request: Request) -> Iterator[Any]:
         alive = request.alive(*_EMPTIED)
         if request.hollow:
-            others = parts_of_others(alive)
+            spared = parts_of_others(alive) | parts_in_hand([one.reference() for one in alive])
             for one in alive:
-                yield from (part for part in parts_of(one.reference()) if id(part) not in others)
+                yield from (part for part in parts_of(one.reference()) if id(part) not in spared)
         elif request.block is not None:
             variables, cells = request.block.variables()
             free = held_by_nobody_else(variables, cells)

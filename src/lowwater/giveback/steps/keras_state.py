@@ -8,11 +8,14 @@ from typing import Any
 
 from lowwater.giveback import living
 from lowwater.giveback.gradients import lent
-from lowwater.giveback.in_use import other_thread_in_keras
-from lowwater.giveback.living import loaded
+from lowwater.giveback.hollow import is_shell
+from lowwater.giveback.in_use import at_work, other_thread_in_keras
+from lowwater.giveback.living import Watched, loaded
+from lowwater.giveback.parts import outermost, parts_of
 from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import is_open
 from lowwater.giveback.steps._step import Step
+from lowwater.giveback.unread import held_by_unread_variables
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.
 _SETTINGS = (
@@ -64,14 +67,12 @@ def _is_ready(name: str) -> bool:
 
 def _why_not(request: Request) -> str:
     """Who would notice; empty where nobody would."""
-    models = request.living(living.MODEL)
-    if models:
-        names = ", ".join(living.what_is(model) for model in models[:_MOST_NAMED])
-        more = f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
-        given = {one.identity for one in request.alive(living.MODEL)}
-        is_given = all(id(model) in given for model in models)
-        advice = "del it first, or say hollow=True" if is_given else "or say force=True"
-        return f"{names}{more} still in use ({advice})"
+    in_use = _models_in_use(request)
+    if in_use:
+        names = ", ".join(one.what for one in in_use[:_MOST_NAMED])
+        more = f" and {len(in_use) - _MOST_NAMED} more" if len(in_use) > _MOST_NAMED else ""
+        lives = "is still alive" if len(in_use) == 1 else "are still alive"
+        return f"{names}{more} {lives}{_advice(in_use, request)}"
     if any(is_open(session) for session in request.living(living.SESSION)):
         return "a v1 session is open, and its graph may be the default graph"
     if _inside_a_graph():
@@ -81,6 +82,26 @@ def _why_not(request: Request) -> str:
         return f"{busy} is at work in Keras"
     drawing = _draws_random(request.living(living.GRAPH))
     return f"{drawing} draws random numbers, which would start again" if drawing else ""
+
+
+def _models_in_use(request: Request) -> list[Watched]:
+    """The living models, but for those that only variables hold which nothing reads again."""
+    alive = [one for one in request.seen if one.kind == living.MODEL and one.is_alive]
+    alive = [one for one in alive if not is_shell(one.reference())]
+    going = held_by_unread_variables() if alive else set()
+    # Asked afterwards: a reference of ours would look like somebody's who needs the model.
+    going -= request.kept | {id(part) for model, _ in at_work() for part in parts_of(model)}
+    return outermost([one for one in alive if one.identity not in going])
+
+
+def _advice(in_use: list[Watched], request: Request) -> str:
+    """What the caller can do about it; a `lifecycle` has no option for it."""
+    if request.block is not None:
+        return ""
+    given = {one.identity for one in request.alive(living.MODEL)}
+    if all(one.identity in given for one in in_use):
+        return " (del it first, or say hollow=True)"
+    return " (say force=True to clear it all the same)"
 
 
 def _inside_a_graph() -> bool:
@@ -100,7 +121,7 @@ def _draws_random(graphs: list[Any]) -> str:
 
 
 def _clear(keras: ModuleType) -> None:
-    kept = _settings()
+    kept = settings()
     utils: Any = getattr(keras, "utils", None)
     clear = getattr(utils, "clear_session", None)
     if clear is None:  # tf_keras has it in `backend`, and collects nothing itself
@@ -114,7 +135,8 @@ def _clear(keras: ModuleType) -> None:
         loaded(_STATE, "set_global_attribute")(name, value)
 
 
-def _settings() -> dict[str, Any]:
+def settings() -> dict[str, Any]:
+    """The settings of Keras that are not the default, its global seed among them."""
     tracker = loaded(_STATE, "GLOBAL_STATE_TRACKER")
     found = {name: getattr(tracker, name, None) for name in _SETTINGS}
     return {name: value for name, value in found.items() if value is not None}
