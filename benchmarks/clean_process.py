@@ -14,18 +14,17 @@ LOOP = Path(__file__).resolve().parent / "programs" / "give_back_loop.py"
 
 
 def readings(
-    cell: tuple[str, str, str], *, rounds: int, warm_up: int, limit_s: int, piled: int = 0
+    cell: tuple[str, str, str], *, rounds: int, warm_up: int, limit_s: int
 ) -> dict[str, Any]:
     """The levels before, at each round and after; or the reason why there are none.
 
-    A cell is a program, a backend of Keras and an advice. `piled` rounds of the warm-up are run
-    without a collection in between.
+    A cell is a program, a backend of Keras and an advice.
     """
     program, backend, advice = cell
     if find_spec(backend) is None:
         return {"not_measured": f"{backend} is not installed"}
     command = [sys.executable, "-P", str(LOOP), program, advice]
-    command += ["--rounds", str(rounds), "--warm-up", str(warm_up), "--piled", str(piled)]
+    command += ["--rounds", str(rounds), "--warm-up", str(warm_up)]
     started = time.monotonic()
     try:
         done = subprocess.run(

@@ -235,16 +235,14 @@ def main() -> None:
     parser.add_argument("advice", help="steps, joined by +")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--warm-up", type=int, default=2)
-    parser.add_argument("--piled", type=int, default=0, help="more of them, in one go")
     asked = parser.parse_args()
     steps, loop = asked.advice.split("+"), LOOPS[asked.program]
     if "mend" in steps:
         lowwater.mend()
     # In several goes: what the first collections free once would look like growth afterwards.
     # From one line: TensorFlow keeps the stacks that graphs were traced from, and another line
-    # is another stack, 0.6 MB once. A way that leaves collecting to Python piles models up, and
-    # libraries keep the tables that have grown for so many at a time: 0.25 MB once.
-    for count in filter(None, (*[1] * asked.warm_up, asked.piled, asked.rounds)):
+    # is another stack, 0.6 MB once.
+    for count in (*[1] * asked.warm_up, asked.rounds):
         before = levels()
         rounds = loop(asked.program, steps, count)
         gc.collect()
