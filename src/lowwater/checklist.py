@@ -25,6 +25,10 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
+# What the findings name, and what the libraries hold: each may hide the other.
+_HOLDERS = frozenset({"cut", "mended"})
+# A smaller part of the growth is within the noise.
+_LEAST_PART = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ class Checklist:
         diagnosis = ran.diagnosis
         self._add(Experiment(AS_IT_IS, says_of_base(base), measured=base))
         if base.grows:
-            self._lab.facts = Facts.of(diagnosis.environment, diagnosis.findings)
+            facts = Facts.of(diagnosis.environment, diagnosis.findings)
+            self._lab.facts = replace(facts, unit=(base.unit, base.where))
             for one in self._experiments(Ground(base), diagnosis.findings):
                 self._add(one)
         lines = ran.last_lines if base.problem else ()
@@ -122,31 +127,34 @@ class Checklist:
         self._listener.expects(self._done[0], sum(one.why_not(facts) is None for one in factors))
         for factor in factors:
             why_not = factor.why_not(facts) or self._why_no_time(ground)
-            on = self._ground_for(factor, ground, findings) if why_not is None else None
+            on = self._ground_for(factor, ground) if why_not is None else None
             if on is None:
                 yield Experiment(factor.name, why_not or NOT_NEEDED, factor.key, codes=factor.codes)
             else:
                 yield from self._tried(factor, on)
-        yield from self._together(factors, ground, findings)
+                if factor.key in _HOLDERS:
+                    yield from self._together(factors, ground, of=_HOLDERS)
+        yield from self._together(factors, ground)
 
     def _together(
-        self, factors: Sequence[Factor], base: Ground, findings: Sequence[Finding]
+        self, factors: Sequence[Factor], base: Ground, of: frozenset[str] | None = None
     ) -> Iterator[Experiment]:
         """Two changes at once that took little away, if the growth is not explained yet."""
         from lowwater.verdict.conclude import is_explained, needs_a_partner
 
-        tried = {one.key: one for one in self._done if needs_a_partner(one)}
-        pair = partners([one for one in factors if one.key in tried], findings)
-        if not pair or is_explained(self._done):
+        alone = {one.key: one for one in self._done if needs_a_partner(one) and not one.together}
+        tried = {key: one for key, one in alone.items() if of is None or key in of}
+        pair = partners([one for one in factors if one.key in tried], self._lab.facts)
+        keys = {one.key for one in pair}
+        was_made = any({*one.together} == keys for one in self._done if one.together)
+        if not pair or was_made or is_explained(self._done):
             return
         first, second = pair
         ground = self._lab.ground_beside(tried[first.key], base)
         if self._why_no_time(ground) is None:
-            yield from self._lab.tries(second, "", ground)
+            yield from self._tried(second, ground)
 
-    def _ground_for(
-        self, factor: Factor, ground: Ground, findings: Sequence[Finding]
-    ) -> Ground | None:
+    def _ground_for(self, factor: Factor, ground: Ground) -> Ground | None:
         """None where nothing is left to be explained.
 
         A small leak that is left is looked for where the large one is gone.
@@ -155,7 +163,8 @@ class Checklist:
 
         if self._runs_all or not is_explained(self._done):
             return ground
-        if self._best is None or not still_leaks(self._done) or not is_suspected(factor, findings):
+        is_meant = is_suspected(factor, self._lab.facts)
+        if self._best is None or not still_leaks(self._done) or not is_meant:
             return None
         return self._lab.ground_with(self._best)
 
@@ -169,10 +178,15 @@ class Checklist:
             return
         if self._best is None or share_of(tried) > share_of(self._best):
             self._best = tried
+        factor = self._lab.made_by(tried)
         parts = factor.parts(self._lab.facts)
+        known = 0.0
         for detail in parts if len(parts) > 1 else ():
-            if self._why_no_time(ground) is None:
-                yield from self._lab.tries(factor, detail, ground)
+            # With nearly all of it known, another part has nothing left to explain.
+            if known < share_of(tried) - _LEAST_PART and self._why_no_time(ground) is None:
+                for part in self._lab.tries(factor, detail, ground):
+                    yield part
+                known += share_of(part) if helps(part) else 0.0
 
     def _why_no_time(self, ground: Ground) -> str | None:
         return _NO_TIME if self._lab.left_s < ground.measured.elapsed_s else None

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lowwater.experiment import Experiment, Measured
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.factors import Factor
+from lowwater.experiments.factors import Factor, find_factor, in_its_place
 from lowwater.experiments.facts import Facts
 from lowwater.rerun import ChangeWanted, Order, Ran, Reruns
 
@@ -40,7 +40,7 @@ class Ground:
     changes: tuple[ChangeWanted, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
-    partner: str = ""
+    partner: Experiment | None = None
 
 
 class Lab:
@@ -69,10 +69,17 @@ class Lab:
         """The change; where the program cannot be run with it, also the one in its place."""
         from lowwater.verdict.conclude import has_failed
 
-        tried = self._tried(factor, detail, ground)
-        yield tried
-        if has_failed(tried) and factor.instead is not None:
-            yield self._tried(factor.instead, detail, ground)
+        for one in (factor, *in_its_place(factor)):
+            if one is not factor and one.why_not_part(self.facts, detail) is not None:
+                return
+            tried = self._tried(one, detail, ground)
+            yield tried
+            if not has_failed(tried):
+                return
+
+    def made_by(self, tried: Experiment) -> Factor:
+        """The change that was made in the end, perhaps in the place of another."""
+        return find_factor(self._grounds[tried].changes[-1][0])
 
     def ground_with(self, tried: Experiment) -> Ground:
         """For changes on top of one that has helped."""
@@ -81,9 +88,7 @@ class Lab:
     def ground_beside(self, tried: Experiment, base: Ground) -> Ground:
         """For changes together with one that has helped little."""
         made = self._grounds[tried]
-        return replace(
-            base, changes=made.changes, environment=made.environment, partner=tried.blamed
-        )
+        return replace(base, changes=made.changes, environment=made.environment, partner=tried)
 
     def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
         from lowwater.verdict.compare import compare
@@ -93,16 +98,20 @@ class Lab:
         name = factor.part_name(detail) if detail else factor.name
         name = f"{name}, too" if is_on_top else name
         self._listener.begins(name)
-        changes = (*ground.changes, (factor.key, factor.wanted(facts, detail)))
+        wanted = factor.wanted(facts, detail)
+        changes = (*ground.changes, (factor.key, wanted))
         environment = {**ground.environment, **factor.variables()}
-        _, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        ran, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        measured = _with_problems(measured, factor, ran.diagnosis.environment, wanted)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share
         parts = factor.parts(facts)
         only = next(iter(parts.values())) if len(parts) == 1 else ""
         blamed = parts.get(detail) or only or factor.all_blamed(facts)
-        if ground.partner:
-            blamed = f"{blamed}, together with {ground.partner},"
+        partner = ground.partner
+        if partner is not None:
+            blamed = f"{blamed}, together with {partner.blamed},"
+        codes, tests = factor.codes_in(facts), factor.tests(facts, detail)
         tried = Experiment(
             name,
             says(f"not {blamed}" if detail else factor.cleared, blamed.rstrip(","), difference),
@@ -111,11 +120,17 @@ class Lab:
             measured,
             replace(difference, share=share),
             blamed,
-            factor.codes,
+            # What was made for single findings speaks of no others of their kind.
+            (*(() if tests else codes), *(partner.codes if partner is not None else ())),
             # What the ground has taken away is in nobody's share any more.
             () if is_on_top else factor.covers,
             () if is_on_top else factor.rejects,
             factor.places(facts, detail),
+            tests,
+            (factor.question, partner.key) if partner is not None else (),
+            factor.how(facts, detail),
+            factor.changes_amount,
+            bool({*codes} & {*facts.found}),
         )
         self._grounds[tried] = Ground(measured, changes, environment, ground.share - share)
         return tried
@@ -131,6 +146,17 @@ class Lab:
             measured = measured_in(ran.diagnosis, base, ran.last_words)
         self.earlier += ran.is_earlier
         return ran, measured
+
+
+def _with_problems(
+    measured: Measured, factor: Factor, environment: Mapping[str, str], wanted: str
+) -> Measured:
+    """What the run itself says about the change that was to be made in it."""
+    return replace(
+        measured,
+        not_made=measured.not_made or factor.not_made(environment, wanted),
+        left_out=measured.left_out or factor.left_out(environment, wanted),
+    )
 
 
 def _may_end_otherwise(measured: Measured) -> bool:

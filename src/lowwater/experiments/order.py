@@ -23,7 +23,7 @@ def in_order(
     ]
 
     def rank(factor: Factor) -> int:
-        known = [codes.index(code) for code in factor.codes if code in codes]
+        known = [codes.index(code) for code in factor.codes_in(facts) if code in codes]
         return min(known, default=len(codes))
 
     applying = [one for one in suited if one.why_not(facts) is None]
@@ -32,20 +32,37 @@ def in_order(
         later = (with_later(other) for other in applying if factor.key in other.after)
         return min(rank(factor), *later, len(codes))
 
-    return sorted(suited, key=with_later)
+    return _with_partners(sorted(suited, key=with_later), applying)
 
 
-def is_suspected(factor: Factor, findings: Sequence[Finding]) -> bool:
+def _with_partners(ordered: list[Factor], applying: Sequence[Factor]) -> list[Factor]:
+    """What may hold the same as another change lets go is asked right behind it."""
+    for one in [one for one in ordered if one.beside and one in applying]:
+        places = [at for at, other in enumerate(ordered) if other.key in one.beside]
+        if places and places[0] < ordered.index(one) and ordered[places[0]] in applying:
+            ordered.remove(one)
+            ordered.insert(places[0] + 1, one)
+    return ordered
+
+
+def is_suspected(factor: Factor, facts: Facts) -> bool:
     """Whether a finding speaks for it."""
-    return any(finding.code in factor.codes for finding in findings)
+    return bool({*factor.codes_in(facts)} & {*facts.found})
 
 
-def partners(suspects: Sequence[Factor], findings: Sequence[Finding]) -> list[Factor]:
-    """The first two that speak for different findings: each may hold what the other lets go."""
-    codes = {finding.code for finding in findings}
+def partners(suspects: Sequence[Factor], facts: Facts) -> list[Factor]:
+    """Two of which each may hold what the other lets go.
+
+    What the findings name and the libraries come first, for a registry of theirs holds most
+    models; else the first two that speak for different findings.
+    """
+    by_key = {one.key: one for one in suspects}
+    if {"mended", "cut"} <= by_key.keys():
+        return [by_key["mended"], by_key["cut"]]
+    codes = {*facts.found}
     for first in suspects:
         for second in suspects:
-            one, other = codes & {*first.codes}, codes & {*second.codes}
+            one, other = codes & {*first.codes_in(facts)}, codes & {*second.codes_in(facts)}
             if one - other and other - one:
                 return [first, second]
     return []

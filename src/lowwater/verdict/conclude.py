@@ -16,6 +16,7 @@ _LITTLE = 0.5
 _ORDER = (State.CONFIRMED, State.UNTESTED, State.REJECTED)
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
+_NOT_MADE = frozenset({Effect.FAILED, Effect.UNTESTED})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
@@ -23,6 +24,10 @@ _OVERLAP = "They act on the same growth: together they are more than all of it."
 _LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
+_UNTESTED = "No change that was tried stops the growth. What the findings name was not tested."
+_NOT_WHO = "What keeps it in memory, this does not tell."
+# A finding which says that the cause is not known has nothing to be confirmed.
+_NOT_A_CAUSE = frozenset({"LW404"})
 _ALL_FAILED = "No change could be tried: the program fails when it is run again"
 _IN_THE_WAY = "What the first run wrote may be in the way: try --sandbox --fresh."
 
@@ -61,12 +66,20 @@ def helps(one: Experiment) -> bool:
     found = one.difference
     if found is None or found.effect not in _HELPS:
         return False
+    # Less of anything makes less growth, whoever keeps it.
+    if _is_only_less(one) and found.effect is not Effect.STOPS:
+        return False
     return found.share >= _LEAST_SHARE or found.effect is Effect.STOPS
 
 
 def has_failed(one: Experiment) -> bool:
-    """Whether the program cannot be run with the change."""
-    return one.difference is not None and one.difference.effect is Effect.FAILED
+    """Whether the program cannot be run with the change, or the change could not be made."""
+    return one.difference is not None and one.difference.effect in _NOT_MADE
+
+
+def _is_only_less(one: Experiment) -> bool:
+    """Whether a change makes less, and no finding says that too much is made."""
+    return one.is_amount and not one.is_suspected
 
 
 def needs_a_partner(one: Experiment) -> bool:
@@ -100,11 +113,11 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     states = _states(findings, tried)
     helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
-        return Conclusion(_why_nothing(tried), states)
+        return Conclusion(_why_nothing(tried, states), states)
     shares = _Shares(helpful)
     special = _most_special(helpful)
     told = sorted((one for one in special if _is_told(one, shares.of(one))), key=shares.of)
-    sentences = [_sentence(one, shares.of(one)) for one in reversed(told)]
+    sentences = [part for one in reversed(told) for part in _sentences(one, shares.of(one))]
     explained = _explained(told, helpful, shares)
     sentences += _about_sum(explained) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
@@ -117,17 +130,27 @@ def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
     """
     exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= _ENOUGH]
     covered = {key for one in exact for key in one.covers}
-    return [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
+    helpful = [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
+    # Two that hold the same are told as two: what each alone has let go is a part of that.
+    pairs = [one for one in helpful if one.together and share_of(one) >= _ENOUGH]
+    alone = {key for one in pairs for key in one.together}
+    return [one for one in helpful if one.together or one.key not in alone] if pairs else helpful
 
 
-def _why_nothing(tried: Sequence[Experiment]) -> tuple[str, ...]:
+def _why_nothing(
+    tried: Sequence[Experiment], states: Sequence[tuple[Finding, State]]
+) -> tuple[str, ...]:
     """A change with which the program fails is none that was tried."""
     if not tried:
         return (_NOT_TRIED,)
     if not all(has_failed(one) for one in tried):
-        return (_NOTHING,)
-    reasons = {one.difference.because for one in tried if one.difference is not None}
-    if len(tried) == 1 or len(reasons) > 1:
+        named = [state for finding, state in states if finding.code not in _NOT_A_CAUSE]
+        return (_UNTESTED if State.UNTESTED in named else _NOTHING,)
+    failed = [one for one in tried if one.difference and one.difference.effect is Effect.FAILED]
+    reasons = {one.difference.because for one in failed if one.difference is not None}
+    if not reasons:
+        return (_NOT_TRIED,)
+    if len(failed) == 1 or len(reasons) > 1:
         return ("No change could be tried: the program fails with each.",)
     # Different changes do not break a program in one and the same way: it is the second run.
     return (f"{_ALL_FAILED} ({reasons.pop()}).", _IN_THE_WAY)
@@ -173,10 +196,14 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     return [f"A smaller leak is left then: {growth} per {left.unit}."]
 
 
-def _sentence(one: Experiment, share: float) -> str:
+def _sentences(one: Experiment, share: float) -> tuple[str, ...]:
+    """What is blamed, and what was done to know it."""
+    if _is_only_less(one):
+        return (f"Nothing grows any more without {one.blamed}.", _NOT_WHO)
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
     part = "it" if share >= _ENOUGH else "a part of it"
-    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
+    told = f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
+    return (told, one.how) if one.how else (told,)
 
 
 def share_of(one: Experiment) -> float:
@@ -193,6 +220,10 @@ def _states(
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
+    if finding.code in _NOT_A_CAUSE:
+        return State.UNTESTED
+    if _is_shown(finding, tried):
+        return State.CONFIRMED
     if any(helps(one) for one in tried if _is_about(finding, one)):
         return State.CONFIRMED
     # Only a change that surely takes the cause away can speak against it.
@@ -201,12 +232,31 @@ def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
         return State.REJECTED
     # What holds all of the growth was filled by what all of the growth goes with.
     holds_all = (finding.share or 0.0) >= _NEARLY_ALL
-    is_gone = any(share_of(one) >= _ENOUGH for one in tried if helps(one))
+    # Unless it was asked itself: then that counts.
+    was_asked = any(finding.identity in one.tests and not has_failed(one) for one in tried)
+    is_gone = not was_asked and any(
+        share_of(one) >= _ENOUGH for one in tried if helps(one) and not one.is_amount
+    )
     return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
+
+
+def _is_shown(finding: Finding, tried: Sequence[Experiment]) -> bool:
+    """Whether it was made to let go, alone or with others that hold the same, and that helped."""
+    asked = [one for one in tried if finding.identity in one.tests and helps(one)]
+    if any(len(one.tests) == 1 for one in asked):
+        return True
+    parts = [one for one in tried if one.detail and one.tests]
+    was_tried_alone = any(finding.identity in one.tests for one in parts)
+    others = sum(share_of(one) for one in parts if helps(one))
+    # What none of them lets go alone, they hold together.
+    return was_tried_alone and any(share_of(one) - others >= _LEAST_SHARE for one in asked)
 
 
 def _is_about(finding: Finding, one: Experiment) -> bool:
     """Whether a change has taken away what was found: its line, or all of its kind."""
+    if one.tests or (one.is_amount and finding.code not in one.codes):
+        # What was made for single findings speaks of these alone, but for its partner.
+        return finding.code in one.codes and bool(one.together)
     if any(_is_within(finding.where, place) for place in one.places):
         return True
     return finding.code in one.codes and not one.detail

@@ -26,4 +26,6 @@ def says(cleared: str, blamed: str, difference: Difference) -> str:
             return f"grows more: {cleared}"
         case Effect.FAILED:
             return f"cannot be run like this: {difference.because}"
+        case Effect.UNTESTED:
+            return f"not tested: {difference.because}"
     return difference.because
