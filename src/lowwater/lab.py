@@ -103,6 +103,7 @@ class Lab:
         environment = {**ground.environment, **factor.variables()}
         ran, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
         measured = _with_problems(measured, factor, ran.diagnosis.environment, wanted)
+        facts = factor.seen_facts(facts, ran.diagnosis.environment, wanted)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share
         parts = factor.parts(facts)

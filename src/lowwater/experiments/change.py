@@ -3,6 +3,7 @@
 Runs in the watched process: it imports no framework, and acts when the program has imported one.
 """
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -20,6 +21,8 @@ from lowwater.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.instrumentation._placement import innermost
 from lowwater.instrumentation.keras_calls import CALLS
 
+# More of them say no more to a reader.
+_MOST_NAMES = 3
 KERAS = ("keras", "tf_keras")
 Note = Callable[[str], None]
 
@@ -109,13 +112,15 @@ class Change:
 
     def let_go(self, unit: tuple[str, str | None], paths: Sequence[Sequence[Hop]]) -> None:
         """Take old items out of what these paths lead to, at each boundary of the unit."""
-        cut: set[int] = set()
+        cut: dict[str, list[str]] = {}
 
-        def was_cut(number: int) -> None:
-            if number not in cut:
-                cut.add(number)
+        def was_cut(number: int, below: str) -> None:
+            names = cut.setdefault(str(number), [])
+            is_new = not names or (below and below not in names and len(names) < _MOST_NAMES)
+            if is_new:
+                names.append(below)
                 if self._learn is not None:
-                    self._learn({PATHS_CUT: " ".join(map(str, sorted(cut)))})
+                    self._learn({PATHS_CUT: json.dumps(cut)})
 
         self.at_boundary(unit, LetGo(paths, was_cut, self._failed_in_part).cut)
 

@@ -13,7 +13,8 @@ _LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
-# Where the recording of a changed run says which of the paths were cut, by their numbers.
+# Where the recording of a changed run says which of the paths were cut, by their numbers, and
+# the names of what was cut below those that are vague.
 PATHS_CUT = "experiment.paths_cut"
 # With so many different shapes there may be ever new ones.
 MANY_SHAPES = 4

@@ -5,13 +5,15 @@ with the items that it is likely to ask for.
 """
 
 import functools
+import gc
+import time
 from collections import deque
 from collections.abc import Callable, MutableMapping, MutableSequence, MutableSet, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from lowwater.experiments.paths import Found, Hop, find
+from lowwater.experiments.paths import Found, Hop, containers_below, find, name_of
 
 # ruff: noqa: ANN401 - containers of the program
 
@@ -19,20 +21,32 @@ from lowwater.experiments.paths import Found, Hop, find
 _ROUNDS_TO_GROW = 2
 # Of a hot loop not every round is seen: what then came in many rounds is not the latest one's.
 _LEAST_NEW = 4
+_MEMO = functools._lru_cache_wrapper  # noqa: SLF001
 
 
-class CannotCut(Exception):  # noqa: N818 - a reason, told to the user
+class CannotLetGoError(Exception):
     """Why nothing can be taken out of an object."""
 
 
 @dataclass(slots=True)
 class _Size:
-    """How long a container was: at first, when it was left last, and by how much it grew."""
+    """How long a container was: at first, and when it was left last."""
 
     first: int
     last: int
     rounds: int = 0
+    grown: int = 0
     most_new: int = _LEAST_NEW
+
+
+@dataclass(slots=True)
+class _Way:
+    """One path, and what is known of the containers there, by their addresses."""
+
+    path: Sequence[Hop]
+    rounds: int = 0
+    has_grown: bool = False
+    sizes: dict[int, _Size] = field(default_factory=dict)
 
 
 class LetGo:
@@ -41,50 +55,76 @@ class LetGo:
     def __init__(
         self,
         paths: Sequence[Sequence[Hop]],
-        was_cut: Callable[[int], None],
+        was_cut: Callable[[int, str], None],
         failed: Callable[[str], None],
     ) -> None:
-        """`was_cut` is told of a path the first time that it works, `failed` why one cannot."""
-        self._paths = paths
+        """`was_cut` is told of the number of a path, `failed` why one cannot be cut.
+
+        Where a trace was too vague, `was_cut` is also told the name of what was cut below it.
+        """
+        self._ways = [_Way(path) for path in paths]
         self._was_cut = was_cut
         self._failed = failed
-        self._sizes: dict[int, _Size] = {}
+        self._next_s = 0.0
 
     def cut(self) -> None:
         """Once more, at the end of a round."""
-        seen: dict[int, _Size] = {}
-        for number, path in enumerate(self._paths):
-            for found in find(path):
-                try:
-                    if self._is_cut(found, seen):
-                        self._was_cut(number)
-                except CannotCut as why:
-                    self._failed(str(why))
-        # An address may be given to another container when the first is gone.
-        self._sizes = seen
+        is_cut = [self._follow(number, way) for number, way in enumerate(self._ways)]
+        began_s = time.monotonic()
+        # What was let go may be a cycle, and of the next round's growth until it is collected;
+        # but no more than half of the time is spent on that.
+        if any(is_cut) and began_s >= self._next_s:
+            gc.collect()
+            ended_s = time.monotonic()
+            self._next_s = ended_s + (ended_s - began_s)
 
-    def _is_cut(self, found: Found, seen: dict[int, _Size]) -> bool:
-        container = _container_of(found.thing)
-        if type(found.owner) is functools._lru_cache_wrapper:  # noqa: SLF001
-            found.owner.cache_clear()
-            return True
-        length = len(container)
-        size = self._sizes.get(id(container)) or _Size(length, length)
-        seen[id(container)] = size
-        size.rounds += 1
-        new = max(0, length - size.last)
-        size.first = min(size.first, length)
-        size.last = length
-        if size.rounds <= _ROUNDS_TO_GROW:
-            size.first = length
-            size.most_new = max(size.most_new, new)
-            return False
-        start, end = size.first, length - min(new, size.most_new)
-        if start >= end:
-            return False
-        _take_out(container, start, end)
-        size.last = len(container)
+    def _follow(self, number: int, way: _Way) -> bool:
+        ends = find(way.path)
+        way.rounds += bool(ends)
+        seen: dict[int, _Size] = {}
+        is_cut = False
+        for found in ends:
+            try:
+                if _is_cut(found, way, seen):
+                    is_cut = True
+                    self._was_cut(number, "")
+            except CannotLetGoError as why:
+                self._failed(str(why))
+        # The trace of a library's object may end above what grows.
+        if way.rounds > 1 and not way.has_grown:
+            for found in containers_below([one.owner for one in ends if one.owner is not None]):
+                if _is_cut(found, way, seen, is_below=True):
+                    is_cut = True
+                    self._was_cut(number, name_of(found))
+        # An address may be given to another container when the first is gone.
+        way.sizes = seen
+        return is_cut
+
+
+def _is_cut(found: Found, way: _Way, seen: dict[int, _Size], *, is_below: bool = False) -> bool:
+    if type(found.owner) is _MEMO:
+        found.owner.cache_clear()
+        way.has_grown = True
         return True
+    container = _container_of(found.thing)
+    length = len(container)
+    size = way.sizes.get(id(container)) or _Size(length, length)
+    seen[id(container)] = size
+    size.rounds += 1
+    new = max(0, length - size.last)
+    size.grown += new > 0
+    size.first, size.last = min(size.first, length), length
+    way.has_grown |= new > 0 and not is_below
+    if size.rounds <= _ROUNDS_TO_GROW or (is_below and size.grown < _ROUNDS_TO_GROW):
+        size.first = length
+        size.most_new = max(size.most_new, new)
+        return False
+    start, end = size.first, length - min(new, size.most_new)
+    if start >= end:
+        return False
+    _take_out(container, start, end)
+    size.last = len(container)
+    return True
 
 
 def _container_of(thing: Any) -> Any:
@@ -96,9 +136,8 @@ def _container_of(thing: Any) -> Any:
             pass
         case _ if isinstance(getattr(thing, "__dict__", None), dict):
             return thing.__dict__
-    name = type(thing).__name__
-    msg = f"nothing can be taken out of {'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-    raise CannotCut(msg)
+    msg = f"nothing can be taken out of this: {type(thing).__name__}"
+    raise CannotLetGoError(msg)
 
 
 def _take_out(container: Any, start: int, end: int) -> None:

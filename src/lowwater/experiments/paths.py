@@ -5,12 +5,13 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import CellType, FrameType, ModuleType
+from types import CellType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from lowwater.census.describe import about, type_name
-from lowwater.census.edges import parts_of
-from lowwater.census.kinds import derives
+from lowwater.census.edges import label, parts_of
+from lowwater.census.kinds import derives, is_a
+from lowwater.census.references import LEAVES, OPEN
 from lowwater.census.roots import frames_now, namespace
 from lowwater.model import Step
 
@@ -19,6 +20,10 @@ from lowwater.model import Step
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # More objects on one path than this are data; the latest of them will do.
 _MOST_OBJECTS = 2_000
+# So far below the end of a vague path is looked for what grows.
+_DEEPEST = 6
+_MOST_BELOW = 20_000
+_NOT_FOLLOWED = (*LEAVES, FrameType, FunctionType, MethodType, type)
 _MODULE, _FRAME = "module", "frame"
 
 
@@ -50,6 +55,36 @@ def find(path: Sequence[Hop]) -> list[Found]:
         owners = [one.thing for one in reached]
         reached = _unique(found for owner in owners for found in _below(owner, hop))
     return reached
+
+
+def containers_below(owners: Sequence[Any]) -> Iterator[Found]:
+    """Lists, dictionaries and their like not far below some objects, with what refers to them."""
+    seen = {id(one) for one in owners}
+    level = [Found(None, one) for one in owners]
+    for _ in range(_DEEPEST):
+        below: list[Found] = []
+        for found in level:
+            owner = found.owner if _is_namespace(found) else found.thing
+            for part in gc.get_referents(found.thing):
+                if id(part) not in seen and not is_a(part, *_NOT_FOLLOWED):
+                    seen.add(id(part))
+                    below.append(Found(owner, part))
+            if len(seen) > _MOST_BELOW:
+                break
+        yield from (one for one in below if is_a(one.thing, *OPEN) and not _is_namespace(one))
+        level = below
+
+
+def name_of(found: Found) -> str:
+    """`Dense._outbound_nodes`, or the type alone where it has no name."""
+    return f"{type(found.owner).__name__}{label(found.owner, found.thing)}"
+
+
+def _is_namespace(found: Found) -> bool:
+    """Whether it is the `__dict__` of an object, which is no container of its own."""
+    if type(found.thing) is not dict or is_a(found.owner, dict):
+        return False
+    return getattr(found.owner, "__dict__", None) is found.thing
 
 
 def _roots(hop: Hop) -> Iterator[Any]:

@@ -132,9 +132,9 @@ def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
     covered = {key for one in exact for key in one.covers}
     helpful = [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
     # Two that hold the same are told as two: what each alone has let go is a part of that.
-    pairs = [one for one in helpful if one.together and share_of(one) >= _ENOUGH]
-    alone = {key for one in pairs for key in one.together}
-    return [one for one in helpful if one.together or one.key not in alone] if pairs else helpful
+    pairs = [one for one in helpful if one.together]
+    alone = {key: share_of(pair) for pair in pairs for key in pair.together}
+    return [one for one in helpful if one.together or share_of(one) >= alone.get(one.key, 0.0)]
 
 
 def _why_nothing(

@@ -67,6 +67,10 @@ class Factor:
         """What of the change could not be made in a run."""
         return ""
 
+    def seen_facts(self, facts: Facts, environment: Mapping[str, str], wanted: str) -> Facts:  # noqa: ARG002
+        """What is known now of what was changed, by what a run says."""
+        return facts
+
     def parts(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
         """What can be left out one by one where the whole helps: detail -> how it is called."""
         return {}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lowwater.experiments.change import Change
 from lowwater.experiments.factors._factor import Factor
@@ -63,21 +64,41 @@ class CutHolders(Factor):
 
     def not_made(self, environment: Mapping[str, str], wanted: str) -> str:
         """A path that led nowhere in this run was not cut, and nothing was tested."""
-        if environment.get(PATHS_CUT):
+        if _cut_in(environment):
             return ""
         many = len(json.loads(wanted)["paths"]) > 1
-        return f"nothing to let go was found {'there' if not many else 'at any of them'}"
+        return f"nothing was found {'at any of these places' if many else 'there'} to let go"
 
     def left_out(self, environment: Mapping[str, str], wanted: str) -> str:
         """Where some paths were cut, and others not."""
-        count = len(json.loads(wanted)["paths"]) - len(environment.get(PATHS_CUT, "").split())
-        return f"{count} of the holders could not be made to let go" if count > 0 else ""
+        paths = len(json.loads(wanted)["paths"])
+        count = paths - len(_cut_in(environment))
+        return f"{count} of {paths} holders could not let go" if count > 0 else ""
+
+    def seen_facts(self, facts: Facts, environment: Mapping[str, str], wanted: str) -> Facts:
+        """With the names of what was cut, where a trace was vague."""
+        numbers: dict[tuple[Hop, ...], list[str]] = {}
+        for number, path in enumerate(json.loads(wanted)["paths"]):
+            below = [name for name in _cut_in(environment).get(str(number), []) if name]
+            numbers[tuple(Hop(*hop) for hop in path)] = below
+        held = tuple(replace(one, names=_names_in(one, numbers)) for one in facts.held)
+        return replace(facts, held=held)
 
     def apply(self, change: Change, detail: str) -> None:
         """At the boundaries of the unit in which growth is told."""
         told = json.loads(detail)
         name, where = told["unit"]
         change.let_go((name, where), [[Hop(*hop) for hop in path] for path in told["paths"]])
+
+
+def _cut_in(environment: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(environment.get(PATHS_CUT, "{}"))
+    return found
+
+
+def _names_in(held: Held, cut: Mapping[tuple[Hop, ...], list[str]]) -> tuple[str, ...]:
+    below = [name for path in held.paths for name in cut.get(path, [])]
+    return tuple(dict.fromkeys(below)) or held.names
 
 
 def _meant(facts: Facts, detail: str) -> list[Held]:
