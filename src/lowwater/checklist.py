@@ -11,7 +11,7 @@ import msgspec
 from lowwater.errors import UserError
 from lowwater.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments, Measured
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.factors import FACTORS, Factor
+from lowwater.experiments.factors import FACTORS, Factor, find_factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.experiments.order import in_order, is_suspected, partners
 from lowwater.lab import Ground, Lab, Listener
@@ -25,8 +25,6 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
-# What the findings name, and what the libraries hold: each may hide the other.
-_HOLDERS = frozenset({"cut", "mended"})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1
 
@@ -83,6 +81,8 @@ class Checklist:
         self._done: list[Experiment] = []
         # The change that has helped most, for further ones on top of it.
         self._best: Experiment | None = None
+        # The changes that were asked before their turn.
+        self._settled: set[str] = set()
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
@@ -125,34 +125,42 @@ class Checklist:
         facts = self._lab.facts
         factors = in_order(FACTORS, ground.measured, findings, facts)
         self._listener.expects(self._done[0], sum(one.why_not(facts) is None for one in factors))
-        for factor in factors:
+        waiting = [*factors]
+        while waiting:
+            factor = waiting.pop(0)
+            if factor.key in self._settled:
+                continue
+            if factor.changes_amount and self._knows_holders and not _are_all_alike(waiting):
+                # Who holds it is known by now: what makes less of it has little to add.
+                waiting.append(factor)
+                continue
             why_not = factor.why_not(facts) or self._why_no_time(ground)
             on = self._ground_for(factor, ground) if why_not is None else None
             if on is None:
                 yield Experiment(factor.name, why_not or NOT_NEEDED, factor.key, codes=factor.codes)
             else:
                 yield from self._tried(factor, on)
-                if factor.key in _HOLDERS:
-                    yield from self._together(factors, ground, of=_HOLDERS)
         yield from self._together(factors, ground)
 
-    def _together(
-        self, factors: Sequence[Factor], base: Ground, of: frozenset[str] | None = None
-    ) -> Iterator[Experiment]:
+    @property
+    def _knows_holders(self) -> bool:
+        """Whether something that a finding names was made to let go, and that helped."""
+        from lowwater.verdict.conclude import helps
+
+        return any(one.tests and helps(one) for one in self._done)
+
+    def _together(self, factors: Sequence[Factor], base: Ground) -> Iterator[Experiment]:
         """Two changes at once that took little away, if the growth is not explained yet."""
         from lowwater.verdict.conclude import is_explained, needs_a_partner
 
-        alone = {one.key: one for one in self._done if needs_a_partner(one) and not one.together}
-        tried = {key: one for key, one in alone.items() if of is None or key in of}
+        tried = {one.key for one in self._done if needs_a_partner(one) and not one.together}
+        made = [{*one.together} for one in self._done if one.together]
         pair = partners([one for one in factors if one.key in tried], self._lab.facts)
-        keys = {one.key for one in pair}
-        was_made = any({*one.together} == keys for one in self._done if one.together)
-        if not pair or was_made or is_explained(self._done):
+        if not pair or {one.key for one in pair} in made or is_explained(self._done):
             return
         first, second = pair
-        ground = self._lab.ground_beside(tried[first.key], base)
-        if self._why_no_time(ground) is None:
-            yield from self._tried(second, ground)
+        if self._why_no_time(base) is None:
+            yield from self._lab.tries(second, "", self._lab.ground_beside(first, base))
 
     def _ground_for(self, factor: Factor, ground: Ground) -> Ground | None:
         """None where nothing is left to be explained.
@@ -174,22 +182,56 @@ class Checklist:
 
         for tried in self._lab.tries(factor, "", ground):
             yield tried
+        for pair in self._with_partner(factor, tried, ground):
+            yield pair
+            if pair.together and share_of(pair) > share_of(tried):
+                tried, ground = pair, self._lab.ground_beside(find_factor(factor.partner), ground)
         if not helps(tried):
             return
         if self._best is None or share_of(tried) > share_of(self._best):
             self._best = tried
-        factor = self._lab.made_by(tried)
+        yield from self._parts(tried, ground)
+
+    def _parts(self, whole: Experiment, ground: Ground) -> Iterator[Experiment]:
+        """One by one, until nearly all that the whole takes away is known."""
+        from lowwater.verdict.conclude import helps, share_of
+
+        factor = self._lab.made_by(whole)
         parts = factor.parts(self._lab.facts)
         known = 0.0
         for detail in parts if len(parts) > 1 else ():
-            # With nearly all of it known, another part has nothing left to explain.
-            if known < share_of(tried) - _LEAST_PART and self._why_no_time(ground) is None:
+            if known < share_of(whole) - _LEAST_PART and self._why_no_time(ground) is None:
                 for part in self._lab.tries(factor, detail, ground):
                     yield part
                 known += share_of(part) if helps(part) else 0.0
 
+    def _with_partner(
+        self, factor: Factor, tried: Experiment, ground: Ground
+    ) -> Iterator[Experiment]:
+        """Together with what may hold the same; where that tells more, also that one alone."""
+        from lowwater.verdict.conclude import ENOUGH, has_failed, share_of
+
+        if not factor.partner or ground.changes or has_failed(tried):
+            return
+        partner = find_factor(factor.partner)
+        is_needless = share_of(tried) >= ENOUGH or self._why_no_time(ground) is not None
+        if is_needless or partner.why_not(self._lab.facts) is not None:
+            return
+        for pair in self._lab.tries(factor, "", self._lab.ground_beside(partner, ground)):
+            yield pair
+        if share_of(pair) - share_of(tried) < _LEAST_PART:
+            # Then it makes no difference alone either.
+            self._settled.add(partner.key)
+        elif all(one.key != partner.key for one in self._done):
+            self._settled.add(partner.key)
+            yield from self._lab.tries(partner, "", ground)
+
     def _why_no_time(self, ground: Ground) -> str | None:
         return _NO_TIME if self._lab.left_s < ground.measured.elapsed_s else None
+
+
+def _are_all_alike(factors: Sequence[Factor]) -> bool:
+    return all(one.changes_amount for one in factors)
 
 
 def _private(path: str, flags: int) -> int:

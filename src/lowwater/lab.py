@@ -40,7 +40,7 @@ class Ground:
     changes: tuple[ChangeWanted, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
-    partner: Experiment | None = None
+    partner: Factor | None = None
 
 
 class Lab:
@@ -85,10 +85,10 @@ class Lab:
         """For changes on top of one that has helped."""
         return self._grounds[tried]
 
-    def ground_beside(self, tried: Experiment, base: Ground) -> Ground:
-        """For changes together with one that has helped little."""
-        made = self._grounds[tried]
-        return replace(base, changes=made.changes, environment=made.environment, partner=tried)
+    def ground_beside(self, partner: Factor, base: Ground) -> Ground:
+        """For changes together with one that may hold the same; still compared with the base."""
+        changes = ((partner.key, partner.wanted(self.facts, "")),)
+        return replace(base, changes=changes, environment=partner.variables(), partner=partner)
 
     def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
         from lowwater.verdict.compare import compare
@@ -106,12 +106,9 @@ class Lab:
         facts = factor.seen_facts(facts, ran.diagnosis.environment, wanted)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share
-        parts = factor.parts(facts)
-        only = next(iter(parts.values())) if len(parts) == 1 else ""
-        blamed = parts.get(detail) or only or factor.all_blamed(facts)
-        partner = ground.partner
-        if partner is not None:
-            blamed = f"{blamed}, together with {partner.blamed},"
+        blamed, partner = _blamed(factor, facts, detail), ground.partner
+        if partner is not None and not detail:
+            blamed = f"{blamed}, together with {_blamed(partner, facts)},"
         codes, tests = factor.codes_in(facts), factor.tests(facts, detail)
         tried = Experiment(
             name,
@@ -122,13 +119,13 @@ class Lab:
             replace(difference, share=share),
             blamed,
             # What was made for single findings speaks of no others of their kind.
-            (*(() if tests else codes), *(partner.codes if partner is not None else ())),
+            (*(() if tests else codes), *(partner.codes_in(facts) if partner is not None else ())),
             # What the ground has taken away is in nobody's share any more.
             () if is_on_top else factor.covers,
             () if is_on_top else factor.rejects,
             factor.places(facts, detail),
             tests,
-            (factor.question, partner.key) if partner is not None else (),
+            (factor.question, partner.question) if partner is not None else (),
             factor.how(facts, detail),
             factor.changes_amount,
             bool({*codes} & {*facts.found}),
@@ -147,6 +144,13 @@ class Lab:
             measured = measured_in(ran.diagnosis, base, ran.last_words)
         self.earlier += ran.is_earlier
         return ran, measured
+
+
+def _blamed(factor: Factor, facts: Facts, detail: str = "") -> str:
+    """The part that is meant, or the only one there is."""
+    parts = factor.parts(facts)
+    only = next(iter(parts.values())) if len(parts) == 1 else ""
+    return parts.get(detail) or only or factor.all_blamed(facts)
 
 
 def _with_problems(

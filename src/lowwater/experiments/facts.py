@@ -25,6 +25,7 @@ _KEPT_BY_THE_PROGRAM = frozenset(
 )
 
 _OPEN_SESSION = "LW204"
+_TAPE = "LW208"
 # What these have found is tested in another way: `mend()` lets the registry go, and a graph of
 # TensorFlow 1 has no item that could be taken out.
 _NOT_CUT = frozenset({"LW203", "LW205"})
@@ -74,6 +75,8 @@ class Facts:
     # Lines that add to a container, by the findings of the first run: line -> the container.
     additions: Mapping[str, str] = field(default_factory=dict)
     leaves_sessions: bool = False
+    # Whether a gradient tape was open all the time: no path leads to what it has recorded.
+    leaves_tapes: bool = False
     # What the findings of the first run say is held, the largest share first.
     held: tuple[Held, ...] = ()
     # The codes of those findings, and the unit that the growth is told by.
@@ -97,6 +100,7 @@ class Facts:
             "found": tuple(one.code for one in found),
             "held": tuple(_held(found)),
             "additions": {one.where: one.holder for one in kept if one.where and one.holder},
+            "leaves_tapes": any(one.code == _TAPE and not one.paths for one in found),
             "leaves_sessions": any(one.code == _OPEN_SESSION for one in found),
         }
         return cls(**{**known, **lists, **frameworks, **seen, "unit": ("", None)})

@@ -32,17 +32,7 @@ def in_order(
         later = (with_later(other) for other in applying if factor.key in other.after)
         return min(rank(factor), *later, len(codes))
 
-    return _with_partners(sorted(suited, key=with_later), applying)
-
-
-def _with_partners(ordered: list[Factor], applying: Sequence[Factor]) -> list[Factor]:
-    """What may hold the same as another change lets go is asked right behind it."""
-    for one in [one for one in ordered if one.beside and one in applying]:
-        places = [at for at, other in enumerate(ordered) if other.key in one.beside]
-        if places and places[0] < ordered.index(one) and ordered[places[0]] in applying:
-            ordered.remove(one)
-            ordered.insert(places[0] + 1, one)
-    return ordered
+    return sorted(suited, key=with_later)
 
 
 def is_suspected(factor: Factor, facts: Facts) -> bool:
@@ -51,14 +41,7 @@ def is_suspected(factor: Factor, facts: Facts) -> bool:
 
 
 def partners(suspects: Sequence[Factor], facts: Facts) -> list[Factor]:
-    """Two of which each may hold what the other lets go.
-
-    What the findings name and the libraries come first, for a registry of theirs holds most
-    models; else the first two that speak for different findings.
-    """
-    by_key = {one.key: one for one in suspects}
-    if {"mended", "cut"} <= by_key.keys():
-        return [by_key["mended"], by_key["cut"]]
+    """The first two that speak for different findings: each may hold what the other lets go."""
     codes = {*facts.found}
     for first in suspects:
         for second in suspects:

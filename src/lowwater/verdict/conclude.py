@@ -9,7 +9,7 @@ from lowwater.units import format_growth
 # Less than this of the growth is not worth a sentence.
 _LEAST_SHARE = 0.1
 # With so much of it explained, nothing is left to look for.
-_ENOUGH = 0.9
+ENOUGH = 0.9
 # A finding that explains so much of the growth speaks of the same as a change that stops it.
 _NEARLY_ALL = 0.8
 _LITTLE = 0.5
@@ -25,6 +25,7 @@ _LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 _UNTESTED = "No change that was tried stops the growth. What the findings name was not tested."
+_BOTH_HOLD = "A leak of the libraries that mend() repairs holds the same: both have to let go."
 _NOT_WHO = "What keeps it in memory, this does not tell."
 # A finding which says that the cause is not known has nothing to be confirmed.
 _NOT_A_CAUSE = frozenset({"LW404"})
@@ -92,9 +93,10 @@ def needs_a_partner(one: Experiment) -> bool:
 
 def is_explained(experiments: Sequence[Experiment]) -> bool:
     """Whether the changes so far account for the growth: one stops it, or several together."""
-    whole = [one for one in experiments if helps(one) and not one.detail]
+    tried = _telling([one for one in experiments if one.difference is not None])
+    whole = _without_singles([one for one in tried if helps(one) and not one.detail])
     shares = _Shares(whole)
-    return sum(map(shares.of, whole)) >= _ENOUGH
+    return sum(map(shares.of, whole)) >= ENOUGH
 
 
 def still_leaks(experiments: Sequence[Experiment]) -> bool:
@@ -103,13 +105,13 @@ def still_leaks(experiments: Sequence[Experiment]) -> bool:
     Two that take a half each leave one as well: the other half.
     """
     helpful = [one for one in experiments if helps(one)]
-    is_small = any(share_of(one) >= _ENOUGH for one in helpful)
+    is_small = any(share_of(one) >= ENOUGH for one in helpful)
     return is_small and all(one.measured is not None and one.measured.leaks for one in helpful)
 
 
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
     """The causes that were found, largest first, and what became of the findings."""
-    tried = [one for one in experiments if one.difference is not None]
+    tried = _telling([one for one in experiments if one.difference is not None])
     states = _states(findings, tried)
     helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
@@ -119,8 +121,36 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     told = sorted((one for one in special if _is_told(one, shares.of(one))), key=shares.of)
     sentences = [part for one in reversed(told) for part in _sentences(one, shares.of(one))]
     explained = _explained(told, helpful, shares)
+    sentences += [_BOTH_HOLD] if any(one.together and one.detail for one in told) else []
     sentences += _about_sum(explained) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _telling(tried: list[Experiment]) -> list[Experiment]:
+    """Without pairs of changes that do no more than one of the two alone."""
+    alone: dict[str, float] = {}
+    for one in tried:
+        if not one.together and not one.detail and helps(one):
+            alone[one.key] = max(alone.get(one.key, 0.0), share_of(one))
+
+    def tells_more(pair: Experiment) -> bool:
+        most = max(alone.get(key, 0.0) for key in pair.together)
+        return share_of(pair) >= most + _LEAST_SHARE
+
+    pairs = {one.together for one in tried if one.together and not one.detail and tells_more(one)}
+    return [one for one in tried if not one.together or one.together in pairs]
+
+
+def _without_singles(helpful: Sequence[Experiment]) -> list[Experiment]:
+    """Two that hold the same are told as two: what each alone has let go is a part of that."""
+    alone = {key for one in helpful if one.together for key in one.together}
+    return [one for one in helpful if one.together or one.key not in alone]
+
+
+def _is_part_of(one: Experiment, other: Experiment) -> bool:
+    """Whether one finding was asked, and the other takes away all that is of its kind."""
+    codes = {finding.partition(" ")[0] for finding in one.tests}
+    return bool(codes) and codes <= {*other.codes} and share_of(one) < share_of(other)
 
 
 def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
@@ -128,13 +158,13 @@ def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
 
     A batch that is repeated is kept once, however often it is added to a list.
     """
-    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= _ENOUGH]
+    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= ENOUGH]
     covered = {key for one in exact for key in one.covers}
-    helpful = [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
-    # Two that hold the same are told as two: what each alone has let go is a part of that.
-    pairs = [one for one in helpful if one.together]
-    alone = {key: share_of(pair) for pair in pairs for key in pair.together}
-    return [one for one in helpful if one.together or share_of(one) >= alone.get(one.key, 0.0)]
+    helpful = [one for one in helpful if one.key not in covered or share_of(one) >= ENOUGH]
+    helpful = _without_singles(helpful)
+    # All that is traced too often is more than what one cache of it has let go.
+    made = [one for one in helpful if one.is_amount and one.is_suspected]
+    return [one for one in helpful if not any(_is_part_of(one, other) for other in made)]
 
 
 def _why_nothing(
@@ -190,7 +220,7 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     """A leak that is small beside the first is one all the same."""
     least = min(helpful, key=lambda one: (one.measured or Measured()).growth_bytes or 0)
     left = least.measured
-    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < _ENOUGH:
+    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < ENOUGH:
         return []
     growth = format_growth(left.growth_bytes)
     return [f"A smaller leak is left then: {growth} per {left.unit}."]
@@ -201,7 +231,7 @@ def _sentences(one: Experiment, share: float) -> tuple[str, ...]:
     if _is_only_less(one):
         return (f"Nothing grows any more without {one.blamed}.", _NOT_WHO)
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    part = "it" if share >= _ENOUGH else "a part of it"
+    part = "it" if share >= ENOUGH else "a part of it"
     told = f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
     return (told, one.how) if one.how else (told,)
 
@@ -235,7 +265,7 @@ def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
     # Unless it was asked itself: then that counts.
     was_asked = any(finding.identity in one.tests and not has_failed(one) for one in tried)
     is_gone = not was_asked and any(
-        share_of(one) >= _ENOUGH for one in tried if helps(one) and not one.is_amount
+        share_of(one) >= ENOUGH for one in tried if helps(one) and not one.is_amount
     )
     return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lowwater.experiments.factors._factor import Factor
 from lowwater.experiments.factors.callbacks import WithoutCallbacks
 from lowwater.experiments.factors.closed_sessions import ClosedSessions
+from lowwater.experiments.factors.closed_tapes import ClosedTapes
 from lowwater.experiments.factors.collected import Collected
 from lowwater.experiments.factors.cpu_only import CpuOnly
 from lowwater.experiments.factors.cut_holders import CutHolders
@@ -16,6 +17,7 @@ from lowwater.experiments.factors.mended import Mended
 from lowwater.experiments.factors.no_buffers import NoBuffers
 from lowwater.experiments.factors.one_batch import OneBatch
 from lowwater.experiments.factors.one_item import OneItem
+from lowwater.experiments.factors.one_operation import OneOperation
 from lowwater.experiments.factors.one_shape import OneShape
 from lowwater.experiments.factors.other_heap import OtherHeap
 from lowwater.experiments.factors.same_model import SameModel
@@ -32,6 +34,8 @@ FACTORS: tuple[Factor, ...] = (
     Mended(),
     EmptiedCaches(),
     ClosedSessions(),
+    ClosedTapes(),
+    OneOperation(),
     SameModel(),
     CpuOnly(),
     Eager(),

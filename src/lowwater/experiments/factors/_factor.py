@@ -15,7 +15,7 @@ class Factor:
     `rejects` those that it takes away for sure: where it does not help, they are not at work.
     `covers` are the keys of more special factors: what goes with those goes with this one too.
     `after` are those that name a culprit better, and come first where both are in question.
-    `beside` are those that may let go of what this one holds as well, and come right before it.
+    `partner` is the key of one that may hold the same: where little goes, both are made at once.
     `instead` is tried where the program cannot be run with the change; it `asks` the same.
     With `changes_amount` less is made, by whatever: that tells nothing about who holds it, so
     `codes` are causes which say that too much is made.
@@ -29,7 +29,7 @@ class Factor:
     rejects: ClassVar[tuple[str, ...]] = ()
     covers: ClassVar[tuple[str, ...]] = ()
     after: ClassVar[tuple[str, ...]] = ()
-    beside: ClassVar[tuple[str, ...]] = ()
+    partner: ClassVar[str] = ""
     instead: "ClassVar[Factor | None]" = None
     asks: ClassVar[str] = ""
     changes_amount: ClassVar[bool] = False

@@ -20,6 +20,8 @@ class CutHolders(Factor):
     blamed = "what the findings name"
     # What a callback, or code in a pipeline, keeps goes with it as well.
     covers = ("callbacks", "buffers", "generator")
+    # A registry of TensorFlow holds most models as well.
+    partner = "mended"
     instead = ShortContainers()
 
     def codes_in(self, facts: Facts) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ class Mended(Factor):
     cleared = "not a leak that mend() knows"
     blamed = "a leak of the libraries that mend() repairs"
     codes = ("LW205", "LW209")
-    beside = ("cut",)
 
     def why_not(self, facts: Facts) -> str | None:
         """All known leaks are TensorFlow's."""
