@@ -25,6 +25,7 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
+_CUT = frozenset({LOOP_LEFT, EPOCHS_CUT})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1
 
@@ -81,6 +82,7 @@ class Checklist:
         self._done: list[Experiment] = []
         # The change that has helped most, for further ones on top of it.
         self._best: Experiment | None = None
+        self._notes: list[str] = []
         # The changes that were asked before their turn.
         self._settled: set[str] = set()
 
@@ -100,21 +102,41 @@ class Checklist:
         return Checked(self._with_experiments(diagnosis, base), ran.recording, lines)
 
     def _first_run(self) -> tuple[Ran, Measured]:
-        """Once more, if it was cut too short."""
+        """Once more, if it was cut too short; and if it does not leak, with whole rounds."""
+        first = self._lab.cuts
         ran, base = self._lab.as_it_is(AS_IT_IS)
-        cuts = _better_cuts(self._lab.cuts, ran, base)
-        if cuts is None:
+        cuts = _better_cuts(first, ran, base)
+        if cuts is not None:
+            self._lab.cuts = cuts
+            ran, base = self._lab.as_it_is(AS_IT_IS)
+        if base.grows or ran.has_failed or not _was_cut(ran) or self._lab.left_s < base.elapsed_s:
             return ran, base
-        self._lab.cuts = cuts
-        return self._lab.as_it_is(AS_IT_IS)
+        return self._with_whole_rounds(ran, base, first.whole_rounds())
+
+    def _with_whole_rounds(
+        self, ran: Ran, base: Measured, whole: Cuts
+    ) -> tuple[Ran, Measured]:
+        """To cut it may have changed what it does: only the program itself is acquitted."""
+        before, self._lab.cuts = self._lab.cuts, whole
+        longer, measured = self._lab.as_it_is_longer(AS_IT_IS, base)
+        if measured.grows:
+            self._notes.append(f"made longer: the first {base.rounds} rounds alone do not leak")
+        # A run that had to be ended early may have seen less than the one before.
+        if measured.grows or not (longer.has_failed or measured.problem):
+            return longer, measured
+        self._lab.cuts = before
+        return ran, base
 
     def _with_experiments(self, diagnosis: Diagnosis, base: Measured) -> Diagnosis:
         from lowwater.verdict.conclude import conclude
 
         rows, earlier = tuple(self._done), self._lab.earlier
         conclusion = conclude(rows[1:], diagnosis.findings) if base.grows else Conclusion()
-        notes = (f"{earlier} of them in an earlier diagnosis (--fresh runs all again)",)
-        experiments = Experiments(rows, time.monotonic() - self._began_s, notes if earlier else ())
+        if earlier:
+            self._notes.append(f"{earlier} of them in an earlier diagnosis (--fresh runs all again)")
+        took_s = time.monotonic() - self._began_s
+        is_cut = bool(_CUT & diagnosis.environment.keys())
+        experiments = Experiments(rows, took_s, tuple(self._notes), is_cut)
         return replace(diagnosis, experiments=experiments, conclusion=conclusion)
 
     def _add(self, one: Experiment) -> None:
@@ -239,13 +261,17 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def _was_cut(ran: Ran) -> bool:
+    return bool(_CUT & ran.diagnosis.environment.keys())
+
+
 def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:
     """For the case that too much of the program was cut away."""
     known = ran.diagnosis.environment
     if ran.has_failed and not base.grows and LOOP_LEFT in known:
         # Perhaps it needs all that its loops do: then they have to run to their end.
         return replace(cuts, leaves_loops=False)
-    if not {LOOP_LEFT, EPOCHS_CUT} & known.keys():
+    if not _was_cut(ran):
         return None
     if base.kind is Kind.INCONCLUSIVE:
         return cuts.longer(ran.diagnosis.verdict.more_units_needed or 0)

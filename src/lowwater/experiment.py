@@ -70,7 +70,7 @@ class Experiment:
     What other changes take away, those with the keys in `covers`, this one takes away too. Where
     it makes no difference, the causes in `rejects` are not at work.
     `tests` are the findings that it was made for, by their identity, and `together` the keys of
-    changes that were made at once. `how` says what was done, where the name does not.
+    changes that were made at once. `how` says when the growth goes, where the name does not.
     With `is_amount` less is made, which tells nothing about who holds it; it is a cause only
     where it `is_suspected`: a finding says that too much is made.
     """
@@ -116,6 +116,8 @@ class Experiments:
     rows: tuple[Experiment, ...] = ()
     elapsed_s: float = 0.0
     notes: tuple[str, ...] = ()
+    # Whether even the longest run was cut short: what comes later was not seen.
+    is_cut: bool = False
 
     @property
     def base(self) -> Measured:

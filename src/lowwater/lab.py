@@ -60,10 +60,14 @@ class Lab:
         """What is left of the budget."""
         return self._reruns.left_s
 
-    def as_it_is(self, name: str) -> tuple[Ran, Measured]:
-        """The program without any change."""
+    def as_it_is(self, name: str, longest_s: float = float("inf")) -> tuple[Ran, Measured]:
+        """The program without any change, for so long at most."""
         self._listener.begins(name)
-        return self._measured(Order(self.cuts), None)
+        return self._measured(Order(self.cuts), None, longest_s)
+
+    def as_it_is_longer(self, name: str, first: Measured) -> tuple[Ran, Measured]:
+        """The same for longer, but not for hours where the first took minutes."""
+        return self.as_it_is(name, max(_LEAST_TIME_S, _SLOWER * first.elapsed_s))
 
     def tries(self, factor: Factor, detail: str, ground: Ground) -> Iterator[Experiment]:
         """The change; where the program cannot be run with it, also the one in its place."""
@@ -133,10 +137,13 @@ class Lab:
         self._grounds[tried] = Ground(measured, changes, environment, ground.share - share)
         return tried
 
-    def _measured(self, order: Order, base: Measured | None) -> tuple[Ran, Measured]:
+    def _measured(
+        self, order: Order, base: Measured | None, longest_s: float = float("inf")
+    ) -> tuple[Ran, Measured]:
         from lowwater.verdict.measure import measured_in
 
-        longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s) if base else float("inf")
+        if base is not None:
+            longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s)
         ran = self._reruns.run(order, longest_s)
         measured = measured_in(ran.diagnosis, base, ran.last_words)
         if ran.is_earlier and ran.has_failed and _may_end_otherwise(measured):

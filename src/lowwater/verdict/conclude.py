@@ -26,7 +26,7 @@ _NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
 _UNTESTED = "No change that was tried stops the growth. What the findings name was not tested."
 _BOTH_HOLD = "A leak of the libraries that mend() repairs holds the same: both have to let go."
-_NOT_WHO = "What keeps it in memory, this does not tell."
+_NOT_WHO = "What keeps it in memory was not tested."
 # A finding which says that the cause is not known has nothing to be confirmed.
 _NOT_A_CAUSE = frozenset({"LW404"})
 _ALL_FAILED = "No change could be tried: the program fails when it is run again"
@@ -119,7 +119,7 @@ def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> 
     shares = _Shares(helpful)
     special = _most_special(helpful)
     told = sorted((one for one in special if _is_told(one, shares.of(one))), key=shares.of)
-    sentences = [part for one in reversed(told) for part in _sentences(one, shares.of(one))]
+    sentences = [_sentence(one, shares.of(one)) for one in reversed(told)]
     explained = _explained(told, helpful, shares)
     sentences += [_BOTH_HOLD] if any(one.together and one.detail for one in told) else []
     sentences += _about_sum(explained) or _about_rest(helpful)
@@ -226,14 +226,14 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     return [f"A smaller leak is left then: {growth} per {left.unit}."]
 
 
-def _sentences(one: Experiment, share: float) -> tuple[str, ...]:
+def _sentence(one: Experiment, share: float) -> str:
     """What is blamed, and what was done to know it."""
     if _is_only_less(one):
-        return (f"Nothing grows any more without {one.blamed}.", _NOT_WHO)
+        return f"What grows comes from this: {one.blamed}. {_NOT_WHO}"
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
     part = "it" if share >= ENOUGH else "a part of it"
-    told = f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
-    return (told, one.how) if one.how else (told,)
+    goes = one.how or "with it"
+    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes {goes}."
 
 
 def share_of(one: Experiment) -> float:

@@ -56,7 +56,7 @@ class Factor:
         return ()
 
     def how(self, facts: Facts, detail: str) -> str:  # noqa: ARG002
-        """What was done to the program, where the name of the experiment does not say it."""
+        """When the growth goes, where the name of the experiment does not say what was done."""
         return ""
 
     def not_made(self, environment: Mapping[str, str], wanted: str) -> str:  # noqa: ARG002

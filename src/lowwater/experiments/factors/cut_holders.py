@@ -50,10 +50,10 @@ class CutHolders(Factor):
         return f"what {', '.join(told[:-1])} and {told[-1]} keep together"
 
     def how(self, facts: Facts, detail: str) -> str:
-        """The edge that was cut, in one sentence."""
-        names = [f"`{name}`" for one in _meant(facts, detail) for name in one.names]
-        told = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-        return f"In every {facts.unit[0] or 'round'}, {told} had to let old items go."
+        """The edge that was cut."""
+        names = [name for one in _meant(facts, detail) for name in one.names]
+        them = "them" if names[1:] else "it"
+        return f"when old items are taken out of {them} in every {facts.unit[0] or 'round'}"
 
     def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
         """The lines that add to them."""
