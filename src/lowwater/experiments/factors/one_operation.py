@@ -4,9 +4,11 @@ import functools
 import re
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Hashable
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from lowwater.experiments.callers import is_of_the_program
 from lowwater.experiments.change import Change
@@ -19,6 +21,17 @@ _GRAPHS = "tensorflow.python.framework.ops"
 _SESSIONS = "tensorflow.python.client.session"
 # What TensorFlow adds to a name to make it new.
 _RUNNING_NUMBER = re.compile(r"_\d+(?![0-9A-Za-z])")
+
+
+@dataclass(slots=True)
+class _Made:
+    """The operations of one graph, and how many of each kind were made since its last run."""
+
+    operations: dict[Hashable, Any] = field(default_factory=dict)
+    since_run: Counter[Hashable] = field(default_factory=Counter)
+
+
+_MadeIn: TypeAlias = "weakref.WeakKeyDictionary[Any, _Made]"
 
 
 class OneOperation(Factor):
@@ -41,10 +54,10 @@ class OneOperation(Factor):
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
         """Where TensorFlow makes operations."""
-        made: weakref.WeakKeyDictionary[Any, dict[Hashable, Any]] = weakref.WeakKeyDictionary()
+        made: _MadeIn = weakref.WeakKeyDictionary()
 
         def has_run(session: Any) -> Any:
-            made.setdefault(session.graph, {})
+            made.setdefault(session.graph, _Made()).since_run.clear()
             return session
 
         def place(sessions: ModuleType) -> None:
@@ -54,9 +67,7 @@ class OneOperation(Factor):
         change.when_imported(_SESSIONS, place)
 
 
-def _place(
-    graphs: ModuleType, made: "weakref.WeakKeyDictionary[Any, dict[Hashable, Any]]"
-) -> None:
+def _place(graphs: ModuleType, made: _MadeIn) -> None:
     make = graphs.Graph._create_op_internal  # noqa: SLF001
 
     @functools.wraps(make)
@@ -72,9 +83,12 @@ def _place(
             _told(named.get("attrs")),
             _lines(sys._getframe(1)),  # noqa: SLF001
         )
-        if key not in known:
-            known[key] = make(graph, op_type, inputs, *rest, **named)
-        return known[key]
+        # One line may make several that are alike: the start and the end of a slice.
+        known.since_run[key] += 1
+        place = (key, known.since_run[key])
+        if place not in known.operations:
+            known.operations[place] = make(graph, op_type, inputs, *rest, **named)
+        return known.operations[place]
 
     graphs.Graph._create_op_internal = once  # noqa: SLF001
 
