@@ -113,9 +113,7 @@ class Checklist:
             return ran, base
         return self._with_whole_rounds(ran, base, first.whole_rounds())
 
-    def _with_whole_rounds(
-        self, ran: Ran, base: Measured, whole: Cuts
-    ) -> tuple[Ran, Measured]:
+    def _with_whole_rounds(self, ran: Ran, base: Measured, whole: Cuts) -> tuple[Ran, Measured]:
         """To cut it may have changed what it does: only the program itself is acquitted."""
         before, self._lab.cuts = self._lab.cuts, whole
         longer, measured = self._lab.as_it_is_longer(AS_IT_IS, base)
@@ -133,7 +131,9 @@ class Checklist:
         rows, earlier = tuple(self._done), self._lab.earlier
         conclusion = conclude(rows[1:], diagnosis.findings) if base.grows else Conclusion()
         if earlier:
-            self._notes.append(f"{earlier} of them in an earlier diagnosis (--fresh runs all again)")
+            self._notes.append(
+                f"{earlier} of them in an earlier diagnosis (--fresh runs all again)"
+            )
         took_s = time.monotonic() - self._began_s
         is_cut = bool(_CUT & diagnosis.environment.keys())
         experiments = Experiments(rows, took_s, tuple(self._notes), is_cut)

@@ -201,14 +201,15 @@ def test_program_that_is_level_when_it_is_cut_is_run_with_whole_rounds_before_it
 
 def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that_is_said():
     lab = StubLab({("mended",): STOPS})
-    lab.as_it_is = lambda _: (Ran(Diagnosis(Verdict(Kind.FLAT, ""), environment=CUT), "", ""), LEVEL)
+    lab.as_it_is = lambda _: (
+        Ran(Diagnosis(Verdict(Kind.FLAT, ""), environment=CUT), "", ""),
+        LEVEL,
+    )
     lab.as_it_is_longer = lambda name, _: StubLab.as_it_is(lab, name)
 
     diagnosis = checked(lab)
 
-    assert diagnosis.experiments.notes == (
-        "made longer: the first 12 rounds alone do not leak",
-    )
+    assert diagnosis.experiments.notes == ("made longer: the first 12 rounds alone do not leak",)
     assert lab.cuts == Cuts().whole_rounds()
     assert ("mended",) in lab.made
 

@@ -94,7 +94,6 @@ class Change:
 
     def in_every_round(self, act: Callable[[], object]) -> None:
         """Act in every round of the program's loops, in every epoch, and at every call of Keras."""
-
         self.rounds.add(self._guarded(act))
         if not self._counts_calls:
             self._counts_calls = True

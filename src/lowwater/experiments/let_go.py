@@ -141,21 +141,18 @@ def _container_of(thing: Any) -> Any:
 
 
 def _take_out(container: Any, start: int, end: int) -> None:
-    """By no method of the program's own where there is another way."""
+    """A list of Keras would refuse: it is past its own method."""
     match container:
         case deque():
             for _ in range(end - start):
                 del container[start]
         case list():
             list.__delitem__(container, slice(start, end))
-        case dict():
-            for key in [*container][start:end]:
-                container.pop(key, None)
         case MutableSequence():
             del container[start:end]
         case MutableMapping():
             for key in [*container][start:end]:
-                del container[key]
+                container.pop(key, None)
         case MutableSet():
             # A set has no order: any of them.
             for item in [*container][start:end]:

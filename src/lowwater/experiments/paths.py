@@ -23,7 +23,7 @@ _MOST_OBJECTS = 2_000
 # So far below the end of a vague path is looked for what grows.
 _DEEPEST = 6
 _MOST_BELOW = 20_000
-_NOT_FOLLOWED = (*LEAVES, FrameType, FunctionType, MethodType, type)
+_NOT_FOLLOWED: tuple[Any, ...] = (*LEAVES, FrameType, FunctionType, MethodType, type)
 _MODULE, _FRAME = "module", "frame"
 
 

@@ -10,8 +10,6 @@ import pytest
 from lowwater.experiments.let_go import LetGo
 from lowwater.experiments.paths import Hop, find
 
-# ruff: noqa: SLF001
-
 
 class Study:
     def __init__(self):
@@ -55,7 +53,13 @@ class Runs:
 )
 def test_container_of_any_kind_stays_short(program, container, add):
     program.kept = container
-    runs = Runs(ROOT, Hop(".kept", type(container).__qualname__ if type(container) is not deque else "collections.deque"))
+    runs = Runs(
+        ROOT,
+        Hop(
+            ".kept",
+            type(container).__qualname__ if type(container) is not deque else "collections.deque",
+        ),
+    )
 
     runs.rounds(*[functools.partial(add, container, i) for i in range(50)])
 
@@ -85,7 +89,9 @@ def test_attribute_of_an_object_in_a_list_is_found_by_its_names(program):
 def test_variable_of_a_running_call_is_found(program):
     def train():
         kept = ["here"]
-        program.found = find((Hop("", "frame", f"{train.__qualname__}()"), Hop("local kept", "list")))
+        program.found = find(
+            (Hop("", "frame", f"{train.__qualname__}()"), Hop("local kept", "list"))
+        )
         return kept
 
     kept = train()

@@ -99,9 +99,7 @@ def test_change_with_which_the_program_fails_early_proves_nothing():
 
 def test_change_that_could_not_be_made_tests_nothing_and_is_no_failure_of_the_program():
     base = measured_in(a_run(LEAK), None)
-    changed = measured_in(
-        a_run(FLAT, notes=("experiment not made: fit has no source",)), base
-    )
+    changed = measured_in(a_run(FLAT, notes=("experiment not made: fit has no source",)), base)
 
     assert changed.problem == ""
     assert compare(base, changed) == Difference(Effect.UNTESTED, because="fit has no source")
