@@ -129,8 +129,9 @@ class Change:
 
     def pass_boundary(self, name: str, where: str | None) -> None:
         """A boundary is there, and nothing was measured yet."""
-        for unit, act in self.at_boundaries:
-            if unit == (name, where):
+        for (wanted, line), act in self.at_boundaries:
+            # Where the epochs of the program are is known only when it has ended.
+            if wanted == name and where in (None, line):
                 act()
 
     def _guarded(self, act: Callable[[], object]) -> Callable[[], None]:

@@ -115,7 +115,9 @@ def _held(findings: Iterable[Finding]) -> Iterator[Held]:
     for one in findings:
         if not one.paths or one.code in _NOT_CUT:
             continue
-        names = tuple(dict.fromkeys(map(path_name, one.paths)))
+        # What a program calls its own says more than the inner name of a library.
+        own = [one.holder] if one.holder is not None and one.library is None else []
+        names = tuple(dict.fromkeys(own or map(path_name, one.paths)))
         paths = tuple(tuple(map(Hop.of, path)) for path in one.paths)
         held = Held(one.identity, one.code, names, one.where, paths)
         if held.detail in known:

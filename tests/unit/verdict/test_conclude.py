@@ -322,10 +322,9 @@ def test_growth_that_stops_with_what_is_made_confirms_nobody_who_holds_it():
 
     conclusion = conclude([eager], [most])
 
-    assert conclusion.sentences == (
-        "What grows comes from this: the tracing of functions. "
-        "What keeps it in memory was not tested.",
-    )
+    [sentence] = conclusion.sentences
+    assert sentence.startswith("What grows comes from this: the tracing of functions.")
+    assert sentence.endswith("What keeps it in memory was not tested.")
     assert conclusion.states == ((most, State.UNTESTED),)
 
 
