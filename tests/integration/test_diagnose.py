@@ -242,6 +242,7 @@ def test_custom_loop_that_retraces_is_named_and_what_needs_fit_says_so(programs,
     assert found.row("without your callbacks")["says"] == "the program does not call fit"
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_study_that_keeps_its_models_is_named_though_a_registry_holds_them_as_well(
     programs, diagnosis
