@@ -25,6 +25,7 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
+_LONGER = "all with whole rounds: cut short, the program does not leak"
 _CUT = frozenset({LOOP_LEFT, EPOCHS_CUT})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1
@@ -118,7 +119,7 @@ class Checklist:
         before, self._lab.cuts = self._lab.cuts, whole
         longer, measured = self._lab.as_it_is_longer(AS_IT_IS, base)
         if measured.grows:
-            self._notes.append(f"made longer: the first {base.rounds} rounds alone do not leak")
+            self._notes.append(_LONGER)
         # A run that had to be ended early may have seen less than the one before.
         if measured.grows or not (longer.has_failed or measured.problem):
             return longer, measured

@@ -278,6 +278,47 @@ def test_study_that_keeps_its_models_is_named_though_a_registry_holds_them_as_we
     assert not any("tracing" in one for one in found.sentences)
 
 
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_producer_that_outruns_its_consumer_only_in_whole_rounds_is_not_acquitted(
+    programs, diagnosis
+):
+    script = write(
+        programs,
+        """
+    from collections import deque
+    import numpy as np
+    import tensorflow as tf
+
+    weights, buffer = tf.Variable(tf.ones((16, 16))), deque()
+
+    def produce(count):
+        for number in range(count):
+            with tf.GradientTape():
+                frame = np.full((64, 64), number, "float32")
+            buffer.append(frame)
+            str(number)
+
+    def consume(count):
+        for number in range(count):
+            frame = buffer.popleft()
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.matmul(frame[:16, :16], weights))
+            weights.assign_sub(1e-6 * tape.gradient(loss, weights))
+
+    # Cut to 30 steps each, they would keep pace.
+    for episode in range(60):
+        produce(60)
+        consume(40)
+    """,
+    )
+
+    found = diagnosis(script)
+
+    assert found.states == {"LW102": "confirmed"}
+    assert "all with whole rounds" in " ".join(found.stdout.split())
+
+
 @pytest.mark.tensorflow
 def test_flat_program_stops_after_the_first_run_and_says_so(programs, diagnosis):
     found = diagnosis(write(programs, KERAS, "    make().fit(x, y, epochs=60, verbose=0)"))

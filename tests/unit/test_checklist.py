@@ -209,7 +209,9 @@ def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that
 
     diagnosis = checked(lab)
 
-    assert diagnosis.experiments.notes == ("made longer: the first 12 rounds alone do not leak",)
+    assert diagnosis.experiments.notes == (
+        "all with whole rounds: cut short, the program does not leak",
+    )
     assert lab.cuts == Cuts().whole_rounds()
     assert ("mended",) in lab.made
 
