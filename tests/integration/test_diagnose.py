@@ -436,7 +436,6 @@ def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(p
 
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
 PIPELINE = "The input pipeline causes it"
-TRACING = "The tracing of functions causes it"
 LIBRARY = "A leak of the libraries that mend() repairs causes it"
 
 
@@ -447,14 +446,14 @@ def part(sentence):
 NAMED = {
     "callback_leaks": ["The callback BadCallback"],
     "validation_recorder_leaks": ["The callback ValidationRecorder"],
-    "generator_keeps_batches_leaks": ["What "],
-    "sequence_per_fit_leaks": [PIPELINE],
-    "generator_pipeline_per_epoch_leaks": [PIPELINE],
-    "histories_by_fold_leaks": ["What "],
+    "generator_keeps_batches_leaks": ["What `HardSamples.history` keeps"],
+    "sequence_per_fit_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
+    "generator_pipeline_per_epoch_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
+    "histories_by_fold_leaks": ["What `Comparison.histories` keeps"],
     "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes a part of it", part(PIPELINE)],
     "cache_behind_repeat_leaks": ["`cache()` causes it"],
     # About nine tenths of it: whether that is called all of it or a part is a matter of bytes.
-    "function_per_task_leaks": ["The tracing of functions causes"],
+    "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) causes"],
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [part(LIBRARY), "The callback EpochOutputs"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
@@ -465,7 +464,7 @@ NAMED = {
         "What `Ensemble.members` keeps (models_for_ensemble_leaks.py:26)"
     ],
     "epoch_key_cache_leaks": ["What `spectrogram.cache` keeps (epoch_key_cache_leaks.py:16)"],
-    "list_and_retracing_leaks": [part(TRACING), "What `Session.frames` keeps"],
+    "list_and_retracing_leaks": ["What `Policy.update` keeps", "What `Session.frames` keeps"],
     "heads_on_backbone_leaks": ["What `Dense._outbound_nodes` keeps"],
     "registered_loss_per_fold_leaks": ["What `object_registration.GLOBAL_CUSTOM_NAMES`"],
     "kept_tapes_leaks": ["What `Rollouts.tapes` keeps (kept_tapes_leaks.py:27) causes it"],
