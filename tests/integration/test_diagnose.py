@@ -455,7 +455,7 @@ NAMED = {
     # About nine tenths of it: whether that is called all of it or a part is a matter of bytes.
     "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) causes"],
     "kfold_fresh_models_leaks": [LIBRARY],
-    "callback_and_models_leaks": [part(LIBRARY), "The callback EpochOutputs"],
+    "callback_and_models_leaks": [part(LIBRARY), "What `EpochOutputs.outputs` keeps"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
     "generator_closure_leaks": ["The generator of `from_generator()` causes it"],
     "seeded_noise_leaks": ["What TensorFlow keeps for every new shape, seed, name or number"],

@@ -1,8 +1,9 @@
 """What experiments say together: which changes stop the growth, and which findings hold."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lowwater.experiment import Conclusion, Effect, Experiment, Measured, State
+from lowwater.experiment import Conclusion, Difference, Effect, Experiment, Measured, State
 from lowwater.model import Finding
 from lowwater.units import format_growth
 
@@ -138,7 +139,20 @@ def _telling(tried: list[Experiment]) -> list[Experiment]:
         return share_of(pair) >= most + _LEAST_SHARE
 
     pairs = {one.together for one in tried if one.together and not one.detail and tells_more(one)}
-    return [one for one in tried if not one.together or one.together in pairs]
+    told = [one for one in tried if not one.together or one.together in pairs]
+    # A partner that helps alone holds something else: each is told with its own share.
+    apart = {pair for pair in pairs if alone.get(pair[1], 0.0) >= _LEAST_SHARE}
+    better = {pair[0] for pair in apart}
+    told = [one for one in told if one.together or one.key not in better]
+    return [_apart(one, alone[one.together[1]]) if one.together in apart else one for one in told]
+
+
+def _apart(pair: Experiment, partner_share: float) -> Experiment:
+    """What a change takes away beyond its partner."""
+    share = max(0.0, share_of(pair) - partner_share)
+    blamed = pair.blamed.partition(", together with ")[0]
+    difference = Difference(Effect.LESS, share)
+    return replace(pair, together=(), codes=(), blamed=blamed, difference=difference)
 
 
 def _without_singles(helpful: Sequence[Experiment]) -> list[Experiment]:

@@ -432,3 +432,21 @@ def test_cause_that_is_not_known_is_never_confirmed():
     unknown = replace(FINDING, code="LW404", share=1.0)
 
     assert conclude([CALLBACKS], [unknown]).states == ((unknown, State.UNTESTED),)
+
+
+def test_partner_that_helps_alone_holds_something_else_and_each_has_its_own_share():
+    mended = tried("mended", Effect.LESS, 0.48, blamed="a known leak", codes=("LW205",))
+    both = replace(
+        BOTH,
+        difference=Difference(Effect.LESS, 0.95),
+        blamed="what `study.trials` keeps, together with a known leak,",
+    )
+
+    conclusion = conclude([asked(STUDY, Effect.UNCLEAR), both, mended], [STUDY, REGISTRY])
+
+    assert conclusion.sentences == (
+        "A known leak causes a part of it: 48 % of the growth goes with it.",
+        "What `study.trials` keeps causes a part of it: 47 % of the growth goes with it.",
+    )
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
+    assert is_explained([both, mended])
