@@ -435,7 +435,6 @@ def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(p
 
 
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
-PIPELINE = "The input pipeline causes it"
 LIBRARY = "A leak of the libraries that mend() repairs causes it"
 
 
@@ -450,14 +449,14 @@ NAMED = {
     "sequence_per_fit_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
     "generator_pipeline_per_epoch_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
     "histories_by_fold_leaks": ["What `Comparison.histories` keeps"],
-    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes a part of it", part(PIPELINE)],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes a part of it", "The other"],
     "cache_behind_repeat_leaks": ["`cache()` causes it"],
     # About nine tenths of it: whether that is called all of it or a part is a matter of bytes.
     "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) causes"],
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [part(LIBRARY), "What `EpochOutputs.outputs` keeps"],
     "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
-    "generator_closure_leaks": ["The generator of `from_generator()` causes it"],
+    "generator_closure_leaks": ["What `generator.window` keeps"],
     "seeded_noise_leaks": ["What TensorFlow keeps for every new shape, seed, name or number"],
     "replay_memory_leaks": ["What `ReplayMemory.transitions` keeps (replay_memory_leaks.py:21)"],
     "models_for_ensemble_leaks": [
