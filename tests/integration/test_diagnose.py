@@ -451,6 +451,7 @@ NAMED = {
     "histories_by_fold_leaks": ["What `Comparison.histories` keeps"],
     "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes a part of it", "The other"],
     "cache_behind_repeat_leaks": ["`cache()` causes it"],
+    "retrace_epsilon_leaks": ["What `Agent.learn` keeps (retrace_epsilon_leaks.py:16) causes it"],
     # About nine tenths of it: whether that is called all of it or a part is a matter of bytes.
     "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) causes"],
     "kfold_fresh_models_leaks": [LIBRARY],
