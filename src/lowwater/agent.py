@@ -212,11 +212,13 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     from lowwater.experiments.look import Look
 
     observer = agent.observer
-    change = Change(observer.note)
+    change = Change(observer.note, observer.learn)
     # What is placed last runs first: a factor is given what was cut before.
     for key, detail in wanted["changes"]:
         find_factor(key).apply(change, detail)
     agent.kept_short = change.kept_short
+    if change.at_boundaries:
+        observer.before_sample = change.pass_boundary
     if not wanted["changes"]:
         # What was seen of the program as it is tells which changes apply.
         Look(observer.learn, agent.shown).apply(change)

@@ -11,7 +11,7 @@ import msgspec
 from lowwater.errors import UserError
 from lowwater.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments, Measured
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.factors import FACTORS, Factor
+from lowwater.experiments.factors import FACTORS, Factor, find_factor
 from lowwater.experiments.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.experiments.order import in_order, is_suspected, partners
 from lowwater.lab import Ground, Lab, Listener
@@ -25,6 +25,10 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
+_LONGER = "all with whole rounds: cut short, the program does not leak"
+_CUT = frozenset({LOOP_LEFT, EPOCHS_CUT})
+# A smaller part of the growth is within the noise.
+_LEAST_PART = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,9 @@ class Checklist:
         self._done: list[Experiment] = []
         # The change that has helped most, for further ones on top of it.
         self._best: Experiment | None = None
+        self._notes: list[str] = []
+        # The changes that were asked before their turn.
+        self._settled: set[str] = set()
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
@@ -88,28 +95,49 @@ class Checklist:
         diagnosis = ran.diagnosis
         self._add(Experiment(AS_IT_IS, says_of_base(base), measured=base))
         if base.grows:
-            self._lab.facts = Facts.of(diagnosis.environment, diagnosis.findings)
+            facts = Facts.of(diagnosis.environment, diagnosis.findings)
+            self._lab.facts = replace(facts, unit=(base.unit, base.where))
             for one in self._experiments(Ground(base), diagnosis.findings):
                 self._add(one)
         lines = ran.last_lines if base.problem else ()
         return Checked(self._with_experiments(diagnosis, base), ran.recording, lines)
 
     def _first_run(self) -> tuple[Ran, Measured]:
-        """Once more, if it was cut too short."""
+        """Once more, if it was cut too short; and if it does not leak, with whole rounds."""
+        first = self._lab.cuts
         ran, base = self._lab.as_it_is(AS_IT_IS)
-        cuts = _better_cuts(self._lab.cuts, ran, base)
-        if cuts is None:
+        cuts = _better_cuts(first, ran, base)
+        if cuts is not None:
+            self._lab.cuts = cuts
+            ran, base = self._lab.as_it_is(AS_IT_IS)
+        if base.grows or ran.has_failed or not _was_cut(ran) or self._lab.left_s < base.elapsed_s:
             return ran, base
-        self._lab.cuts = cuts
-        return self._lab.as_it_is(AS_IT_IS)
+        return self._with_whole_rounds(ran, base, first.whole_rounds())
+
+    def _with_whole_rounds(self, ran: Ran, base: Measured, whole: Cuts) -> tuple[Ran, Measured]:
+        """To cut it may have changed what it does: only the program itself is acquitted."""
+        before, self._lab.cuts = self._lab.cuts, whole
+        longer, measured = self._lab.as_it_is_longer(AS_IT_IS, base)
+        if measured.grows:
+            self._notes.append(_LONGER)
+        # A run that had to be ended early may have seen less than the one before.
+        if measured.grows or not (longer.has_failed or measured.problem):
+            return longer, measured
+        self._lab.cuts = before
+        return ran, base
 
     def _with_experiments(self, diagnosis: Diagnosis, base: Measured) -> Diagnosis:
         from lowwater.verdict.conclude import conclude
 
         rows, earlier = tuple(self._done), self._lab.earlier
         conclusion = conclude(rows[1:], diagnosis.findings) if base.grows else Conclusion()
-        notes = (f"{earlier} of them in an earlier diagnosis (--fresh runs all again)",)
-        experiments = Experiments(rows, time.monotonic() - self._began_s, notes if earlier else ())
+        if earlier:
+            self._notes.append(
+                f"{earlier} of them in an earlier diagnosis (--fresh runs all again)"
+            )
+        took_s = time.monotonic() - self._began_s
+        is_cut = bool(_CUT & diagnosis.environment.keys())
+        experiments = Experiments(rows, took_s, tuple(self._notes), is_cut)
         return replace(diagnosis, experiments=experiments, conclusion=conclusion)
 
     def _add(self, one: Experiment) -> None:
@@ -120,33 +148,44 @@ class Checklist:
         facts = self._lab.facts
         factors = in_order(FACTORS, ground.measured, findings, facts)
         self._listener.expects(self._done[0], sum(one.why_not(facts) is None for one in factors))
-        for factor in factors:
+        waiting = [*factors]
+        while waiting:
+            factor = waiting.pop(0)
+            if factor.key in self._settled:
+                continue
+            if factor.changes_amount and self._knows_holders and not _are_all_alike(waiting):
+                # Who holds it is known by now: what makes less of it has little to add.
+                waiting.append(factor)
+                continue
             why_not = factor.why_not(facts) or self._why_no_time(ground)
-            on = self._ground_for(factor, ground, findings) if why_not is None else None
+            on = self._ground_for(factor, ground) if why_not is None else None
             if on is None:
                 yield Experiment(factor.name, why_not or NOT_NEEDED, factor.key, codes=factor.codes)
             else:
                 yield from self._tried(factor, on)
-        yield from self._together(factors, ground, findings)
+        yield from self._together(factors, ground)
 
-    def _together(
-        self, factors: Sequence[Factor], base: Ground, findings: Sequence[Finding]
-    ) -> Iterator[Experiment]:
+    @property
+    def _knows_holders(self) -> bool:
+        """Whether something that a finding names was made to let go, and that helped."""
+        from lowwater.verdict.conclude import helps
+
+        return any(one.tests and helps(one) for one in self._done)
+
+    def _together(self, factors: Sequence[Factor], base: Ground) -> Iterator[Experiment]:
         """Two changes at once that took little away, if the growth is not explained yet."""
         from lowwater.verdict.conclude import is_explained, needs_a_partner
 
-        tried = {one.key: one for one in self._done if needs_a_partner(one)}
-        pair = partners([one for one in factors if one.key in tried], findings)
-        if not pair or is_explained(self._done):
+        tried = {one.key for one in self._done if needs_a_partner(one) and not one.together}
+        made = [{*one.together} for one in self._done if one.together]
+        pair = partners([one for one in factors if one.key in tried], self._lab.facts)
+        if not pair or {one.key for one in pair} in made or is_explained(self._done):
             return
         first, second = pair
-        ground = self._lab.ground_beside(tried[first.key], base)
-        if self._why_no_time(ground) is None:
-            yield from self._lab.tries(second, "", ground)
+        if self._why_no_time(base) is None:
+            yield from self._lab.tries(second, "", self._lab.ground_beside(first, base))
 
-    def _ground_for(
-        self, factor: Factor, ground: Ground, findings: Sequence[Finding]
-    ) -> Ground | None:
+    def _ground_for(self, factor: Factor, ground: Ground) -> Ground | None:
         """None where nothing is left to be explained.
 
         A small leak that is left is looked for where the large one is gone.
@@ -155,7 +194,8 @@ class Checklist:
 
         if self._runs_all or not is_explained(self._done):
             return ground
-        if self._best is None or not still_leaks(self._done) or not is_suspected(factor, findings):
+        is_meant = is_suspected(factor, self._lab.facts)
+        if self._best is None or not still_leaks(self._done) or not is_meant:
             return None
         return self._lab.ground_with(self._best)
 
@@ -165,22 +205,65 @@ class Checklist:
 
         for tried in self._lab.tries(factor, "", ground):
             yield tried
+        for pair in self._with_partner(factor, tried, ground):
+            yield pair
+            if pair.together and share_of(pair) > share_of(tried):
+                tried, ground = pair, self._lab.ground_beside(find_factor(factor.partner), ground)
         if not helps(tried):
             return
         if self._best is None or share_of(tried) > share_of(self._best):
             self._best = tried
+        yield from self._parts(tried, ground)
+
+    def _parts(self, whole: Experiment, ground: Ground) -> Iterator[Experiment]:
+        """One by one, until nearly all that the whole takes away is known."""
+        from lowwater.verdict.conclude import helps, share_of
+
+        factor = self._lab.made_by(whole)
         parts = factor.parts(self._lab.facts)
+        known = 0.0
         for detail in parts if len(parts) > 1 else ():
-            if self._why_no_time(ground) is None:
-                yield from self._lab.tries(factor, detail, ground)
+            if known < share_of(whole) - _LEAST_PART and self._why_no_time(ground) is None:
+                for part in self._lab.tries(factor, detail, ground):
+                    yield part
+                known += share_of(part) if helps(part) else 0.0
+
+    def _with_partner(
+        self, factor: Factor, tried: Experiment, ground: Ground
+    ) -> Iterator[Experiment]:
+        """Together with what may hold the same; where that tells more, also that one alone."""
+        from lowwater.verdict.conclude import ENOUGH, has_failed, share_of
+
+        if not factor.partner or ground.changes or has_failed(tried):
+            return
+        partner = find_factor(factor.partner)
+        is_needless = share_of(tried) >= ENOUGH or self._why_no_time(ground) is not None
+        if is_needless or partner.why_not(self._lab.facts) is not None:
+            return
+        for pair in self._lab.tries(factor, "", self._lab.ground_beside(partner, ground)):
+            yield pair
+        if share_of(pair) - share_of(tried) < _LEAST_PART:
+            # Then it makes no difference alone either.
+            self._settled.add(partner.key)
+        elif all(one.key != partner.key for one in self._done):
+            self._settled.add(partner.key)
+            yield from self._lab.tries(partner, "", ground)
 
     def _why_no_time(self, ground: Ground) -> str | None:
         return _NO_TIME if self._lab.left_s < ground.measured.elapsed_s else None
 
 
+def _are_all_alike(factors: Sequence[Factor]) -> bool:
+    return all(one.changes_amount for one in factors)
+
+
 def _private(path: str, flags: int) -> int:
     """As `lowwater run --record` has it; a file that exists keeps its mode."""
     return os.open(path, flags, 0o600)
+
+
+def _was_cut(ran: Ran) -> bool:
+    return bool(_CUT & ran.diagnosis.environment.keys())
 
 
 def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:
@@ -189,7 +272,7 @@ def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:
     if ran.has_failed and not base.grows and LOOP_LEFT in known:
         # Perhaps it needs all that its loops do: then they have to run to their end.
         return replace(cuts, leaves_loops=False)
-    if not {LOOP_LEFT, EPOCHS_CUT} & known.keys():
+    if not _was_cut(ran):
         return None
     if base.kind is Kind.INCONCLUSIVE:
         return cuts.longer(ran.diagnosis.verdict.more_units_needed or 0)

@@ -25,6 +25,8 @@ class Measured:
     problem: str = ""
     elapsed_s: float = 0.0
     left_out: str = ""
+    # Why the change has come to nothing, in a program that ran as ever.
+    not_made: str = ""
 
     @property
     def leaks(self) -> bool:
@@ -46,6 +48,7 @@ class Effect(StrEnum):
     MORE = "more"
     UNCLEAR = "unclear"
     FAILED = "failed"
+    UNTESTED = "untested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ class Experiment:
     `places` the lines that went with it, such as `train.py:7-19`.
     What other changes take away, those with the keys in `covers`, this one takes away too. Where
     it makes no difference, the causes in `rejects` are not at work.
+    `tests` are the findings that it was made for, by their identity, and `together` the keys of
+    changes that were made at once. `how` says when the growth goes, where the name does not.
+    With `is_amount` less is made, which tells nothing about who holds it; it is a cause only
+    where it `is_suspected`: a finding says that too much is made.
     """
 
     name: str
@@ -79,6 +86,11 @@ class Experiment:
     covers: tuple[str, ...] = ()
     rejects: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    how: str = ""
+    is_amount: bool = False
+    is_suspected: bool = True
 
 
 class State(StrEnum):
@@ -104,6 +116,8 @@ class Experiments:
     rows: tuple[Experiment, ...] = ()
     elapsed_s: float = 0.0
     notes: tuple[str, ...] = ()
+    # Whether even the longest run was cut short: what comes later was not seen.
+    is_cut: bool = False
 
     @property
     def base(self) -> Measured:

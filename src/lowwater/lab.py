@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lowwater.experiment import Experiment, Measured
 from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.factors import Factor
+from lowwater.experiments.factors import Factor, find_factor, in_its_place
 from lowwater.experiments.facts import Facts
 from lowwater.rerun import ChangeWanted, Order, Ran, Reruns
 
@@ -40,7 +40,7 @@ class Ground:
     changes: tuple[ChangeWanted, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
-    partner: str = ""
+    partner: Factor | None = None
 
 
 class Lab:
@@ -60,30 +60,39 @@ class Lab:
         """What is left of the budget."""
         return self._reruns.left_s
 
-    def as_it_is(self, name: str) -> tuple[Ran, Measured]:
-        """The program without any change."""
+    def as_it_is(self, name: str, longest_s: float = float("inf")) -> tuple[Ran, Measured]:
+        """The program without any change, for so long at most."""
         self._listener.begins(name)
-        return self._measured(Order(self.cuts), None)
+        return self._measured(Order(self.cuts), None, longest_s)
+
+    def as_it_is_longer(self, name: str, first: Measured) -> tuple[Ran, Measured]:
+        """The same for longer, but not for hours where the first took minutes."""
+        return self.as_it_is(name, max(_LEAST_TIME_S, _SLOWER * first.elapsed_s))
 
     def tries(self, factor: Factor, detail: str, ground: Ground) -> Iterator[Experiment]:
         """The change; where the program cannot be run with it, also the one in its place."""
         from lowwater.verdict.conclude import has_failed
 
-        tried = self._tried(factor, detail, ground)
-        yield tried
-        if has_failed(tried) and factor.instead is not None:
-            yield self._tried(factor.instead, detail, ground)
+        for one in (factor, *in_its_place(factor)):
+            if one is not factor and one.why_not_part(self.facts, detail) is not None:
+                return
+            tried = self._tried(one, detail, ground)
+            yield tried
+            if not has_failed(tried):
+                return
+
+    def made_by(self, tried: Experiment) -> Factor:
+        """The change that was made in the end, perhaps in the place of another."""
+        return find_factor(self._grounds[tried].changes[-1][0])
 
     def ground_with(self, tried: Experiment) -> Ground:
         """For changes on top of one that has helped."""
         return self._grounds[tried]
 
-    def ground_beside(self, tried: Experiment, base: Ground) -> Ground:
-        """For changes together with one that has helped little."""
-        made = self._grounds[tried]
-        return replace(
-            base, changes=made.changes, environment=made.environment, partner=tried.blamed
-        )
+    def ground_beside(self, partner: Factor, base: Ground) -> Ground:
+        """For changes together with one that may hold the same; still compared with the base."""
+        changes = ((partner.key, partner.wanted(self.facts, "")),)
+        return replace(base, changes=changes, environment=partner.variables(), partner=partner)
 
     def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
         from lowwater.verdict.compare import compare
@@ -93,16 +102,18 @@ class Lab:
         name = factor.part_name(detail) if detail else factor.name
         name = f"{name}, too" if is_on_top else name
         self._listener.begins(name)
-        changes = (*ground.changes, (factor.key, factor.wanted(facts, detail)))
+        wanted = factor.wanted(facts, detail)
+        changes = (*ground.changes, (factor.key, wanted))
         environment = {**ground.environment, **factor.variables()}
-        _, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        ran, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        measured = _with_problems(measured, factor, ran.diagnosis.environment, wanted)
+        facts = factor.seen_facts(facts, ran.diagnosis.environment, wanted)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share
-        parts = factor.parts(facts)
-        only = next(iter(parts.values())) if len(parts) == 1 else ""
-        blamed = parts.get(detail) or only or factor.all_blamed(facts)
-        if ground.partner:
-            blamed = f"{blamed}, together with {ground.partner},"
+        blamed, partner = _blamed(factor, facts, detail), ground.partner
+        if partner is not None and not detail:
+            blamed = f"{blamed}, together with {_blamed(partner, facts)},"
+        codes, tests = factor.codes_in(facts), factor.tests(facts, detail)
         tried = Experiment(
             name,
             says(f"not {blamed}" if detail else factor.cleared, blamed.rstrip(","), difference),
@@ -111,19 +122,28 @@ class Lab:
             measured,
             replace(difference, share=share),
             blamed,
-            factor.codes,
+            # What was made for single findings speaks of no others of their kind.
+            (*(() if tests else codes), *(partner.codes_in(facts) if partner is not None else ())),
             # What the ground has taken away is in nobody's share any more.
             () if is_on_top else factor.covers,
             () if is_on_top else factor.rejects,
             factor.places(facts, detail),
+            tests,
+            (factor.question, partner.question) if partner is not None else (),
+            factor.how(facts, detail),
+            factor.changes_amount,
+            bool({*codes} & {*facts.found}),
         )
         self._grounds[tried] = Ground(measured, changes, environment, ground.share - share)
         return tried
 
-    def _measured(self, order: Order, base: Measured | None) -> tuple[Ran, Measured]:
+    def _measured(
+        self, order: Order, base: Measured | None, longest_s: float = float("inf")
+    ) -> tuple[Ran, Measured]:
         from lowwater.verdict.measure import measured_in
 
-        longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s) if base else float("inf")
+        if base is not None:
+            longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s)
         ran = self._reruns.run(order, longest_s)
         measured = measured_in(ran.diagnosis, base, ran.last_words)
         if ran.is_earlier and ran.has_failed and _may_end_otherwise(measured):
@@ -131,6 +151,24 @@ class Lab:
             measured = measured_in(ran.diagnosis, base, ran.last_words)
         self.earlier += ran.is_earlier
         return ran, measured
+
+
+def _blamed(factor: Factor, facts: Facts, detail: str = "") -> str:
+    """The part that is meant, or the only one there is."""
+    parts = factor.parts(facts)
+    only = next(iter(parts.values())) if len(parts) == 1 else ""
+    return parts.get(detail) or only or factor.all_blamed(facts)
+
+
+def _with_problems(
+    measured: Measured, factor: Factor, environment: Mapping[str, str], wanted: str
+) -> Measured:
+    """What the run itself says about the change that was to be made in it."""
+    return replace(
+        measured,
+        not_made=measured.not_made or factor.not_made(environment, wanted),
+        left_out=measured.left_out or factor.left_out(environment, wanted),
+    )
 
 
 def _may_end_otherwise(measured: Measured) -> bool:

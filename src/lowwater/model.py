@@ -527,6 +527,13 @@ class Finding:
     trace: tuple[TraceNode, ...] = ()
     library: str | None = None
     fingerprint: str | None = None
+    # The ways from a root to each container that grew, unshortened: for experiments, not to read.
+    paths: tuple[tuple[Step, ...], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def identity(self) -> str:
+        """What tells it from the other findings of one run."""
+        return f"{self.code} {self.where or ''} {self.holder or ''}"
 
 
 @dataclass(frozen=True, slots=True)

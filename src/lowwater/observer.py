@@ -106,6 +106,8 @@ class Observer:
         self.escalation = Escalation(self._read, writer.append, self._clocks)
         self.escalation.inquire = inquire
         self._unit_ids: dict[tuple[str, str | None], int] = {}
+        # For an experiment: what it does at each boundary, before anything is measured there.
+        self.before_sample: Callable[[str, str | None], None] | None = None
         self._slots: list[LowWaterSlots] = []
         self._paces: list[Pace] = []
         self._last_ordinals: list[int] = []
@@ -176,6 +178,8 @@ class Observer:
             now_s = self._clocks.wall()
             self._last_ordinals[unit_id] = ordinal
             place = Place(unit_id, ordinal, now_s - self._began_s)
+            if self.before_sample is not None:
+                self.before_sample(*[*self._unit_ids][unit_id])
             if self.escalation.is_tracing(place, at_end=at_end, may_act=may_collect):
                 return
             level = self._sample(unit_id, ordinal, now_s)

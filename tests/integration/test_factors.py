@@ -169,3 +169,68 @@ def test_fresh_model_trains_as_the_model_itself_would(told, library):
     [fresh, is_left], [plain, _] = losses
     assert fresh == pytest.approx(plain, rel=1e-5)
     assert is_left
+
+
+@pytest.mark.tensorflow
+def test_line_adds_an_operation_once_from_the_first_run_of_the_graph_on(told):
+    counts, values, variables = told(
+        "operations",
+        """
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    # One line makes several variables before anything has run.
+    weights = [tf.Variable(float(number)) for number in range(3)]
+    x = tf.placeholder(tf.float32, [4])
+    counts, values = [], []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for number in range(4):
+            session.run(tf.assign(weights[0], weights[0] + 1.0))
+            last = session.run(x[1:3] * float(number), {x: [1.0, 2.0, 3.0, 4.0]})
+            counts.append(len(tf.get_default_graph().get_operations()))
+            values.append(float(session.run(weights[0])))
+        kept = [float(one) for one in session.run(weights)]
+    print(json.dumps([counts, values, kept]))
+    """,
+    )
+
+    assert len({*counts[1:]}) == 1
+    # What it computes goes on.
+    assert values == [1.0, 2.0, 3.0, 4.0]
+    assert variables == [4.0, 1.0, 2.0]
+
+
+@pytest.mark.tensorflow
+def test_tape_that_stays_open_forgets_and_records_on_and_one_of_a_round_is_left_alone(programs):
+    text = """
+    import json
+    from lowwater.experiments.change import Change
+    from lowwater.experiments.factors import find_factor
+
+    notes = []
+    change = Change(notes.append)
+    find_factor("tapes").apply(change, json.dumps(["iteration", "train.py:3"]))
+    import tensorflow as tf
+
+    x = tf.Variable(3.0)
+    tape = tf.GradientTape(persistent=True)
+    tape.__enter__()
+    old = x * x
+    gradients = []
+    for number in range(3):
+        change.pass_boundary("iteration", "train.py:3")
+        new = x * x
+        with tf.GradientTape() as own:
+            also = x * x
+        gradients.append(float(own.gradient(also, x)))
+        with tape.stop_recording():
+            gradients.append(float(tape.gradient(new, x)))
+    with tape.stop_recording():
+        is_forgotten = tape.gradient(old, x) is None
+    print(json.dumps([gradients, is_forgotten, notes]))
+    """
+    done = programs.plain(programs.write("train.py", text).name)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [[6.0] * 6, True, []]

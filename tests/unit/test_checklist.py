@@ -1,15 +1,16 @@
 """Which experiments are made, in which order, and when it is enough."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from lowwater.checklist import Checklist
-from lowwater.experiment import Difference, Effect, Experiment, Measured
+from lowwater.experiment import Difference, Effect, Experiment, Measured, State
 from lowwater.experiments.cuts import Cuts
+from lowwater.experiments.factors import find_factor
 from lowwater.experiments.facts import Facts
 from lowwater.lab import Ground
-from lowwater.model import Diagnosis, Finding, Kind, Verdict
+from lowwater.model import Diagnosis, Finding, Kind, Step, Verdict
 from lowwater.rerun import Ran
 
 LEAK = Measured(Kind.LEAK, "epoch", None, 12, 4000, (3900, 4100), elapsed_s=8.0)
@@ -35,7 +36,8 @@ class StubLab:
 
     @property
     def facts(self):
-        return FACTS
+        seen = Facts.of({"tensorflow": "2.21"}, self.findings)
+        return replace(FACTS, found=seen.found, held=seen.held)
 
     @facts.setter
     def facts(self, _):
@@ -46,20 +48,32 @@ class StubLab:
             Diagnosis(Verdict(self.base.kind, ""), findings=self.findings), "", ""
         ), self.base
 
+    def as_it_is_longer(self, name, _):
+        return self.as_it_is(name)
+
     def tries(self, factor, detail, ground):
         changes = (*ground.changes, f"{factor.key} {detail}".strip())
         self.made.append(changes)
         difference = self.answers.get(changes, SAME)
         measured = FLAT if difference.effect is Effect.STOPS else LEAK
+        together = (factor.key, ground.partner.key) if ground.partner else ()
         yield Experiment(
-            "", "", factor.key, detail, measured, difference, codes=factor.codes, blamed=factor.key
+            *("", "", factor.key, detail, measured, difference),
+            codes=(*factor.codes, *(ground.partner.codes if ground.partner else ())),
+            blamed=factor.key,
+            tests=factor.tests(self.facts, detail),
+            together=together,
+            is_amount=factor.changes_amount,
         )
+
+    def made_by(self, tried):
+        return find_factor(tried.key)
 
     def ground_with(self, tried):
         return Ground(LEAK, (tried.key,))
 
-    def ground_beside(self, tried, _):
-        return Ground(LEAK, (tried.key,), partner=tried.blamed)
+    def ground_beside(self, partner, _):
+        return Ground(LEAK, (partner.key,), partner=partner)
 
 
 class Silent:
@@ -87,7 +101,7 @@ def test_when_the_cause_is_certain_the_rest_is_not_needed_unless_all_is_wanted()
     lab = StubLab({("callbacks",): STOPS, ("callbacks A",): STOPS})
     rows = checked(lab).experiments.rows
 
-    assert lab.made == [("callbacks",), ("callbacks A",), ("callbacks B",)]
+    assert lab.made == [("callbacks",), ("callbacks A",)]
     assert {one.says for one in rows if one.key == "mended"} == {"not needed"}
 
     checked(everything := StubLab(lab.answers), runs_all=True)
@@ -166,18 +180,108 @@ LEVEL = Measured(Kind.FLAT, "epoch", None, 12, 10_000, (9_000, 14_000))
 
 
 def test_run_that_was_cut_too_short_is_made_once_more_and_longer():
-    first, second = cuts_of_first_runs(UNSURE, CUT)
+    first, second, *_ = cuts_of_first_runs(UNSURE, CUT)
 
     assert second.epochs == first.epochs + 30
 
 
 def test_slow_growth_that_is_no_leak_yet_is_looked_at_for_longer():
-    first, second = cuts_of_first_runs(SLOW, CUT)
+    first, second, *_ = cuts_of_first_runs(SLOW, CUT)
 
     assert second == first.much_longer()
     assert second.epochs == 4 * first.epochs
 
 
-@pytest.mark.parametrize(("measured", "environment"), [(LEVEL, CUT), (SLOW, {}), (UNSURE, {})])
-def test_level_program_and_one_that_was_not_cut_are_run_once(measured, environment):
+def test_program_that_is_level_when_it_is_cut_is_run_with_whole_rounds_before_it_is_acquitted():
+    first, second = cuts_of_first_runs(LEVEL, CUT)
+
+    assert second == first.whole_rounds()
+    assert second.steps > 1_000_000
+
+
+def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that_is_said():
+    lab = StubLab({("mended",): STOPS})
+    lab.as_it_is = lambda _: (
+        Ran(Diagnosis(Verdict(Kind.FLAT, ""), environment=CUT), "", ""),
+        LEVEL,
+    )
+    lab.as_it_is_longer = lambda name, _: StubLab.as_it_is(lab, name)
+
+    diagnosis = checked(lab)
+
+    assert diagnosis.experiments.notes == (
+        "all with whole rounds: cut short, the program does not leak",
+    )
+    assert lab.cuts == Cuts().whole_rounds()
+    assert ("mended",) in lab.made
+
+
+@pytest.mark.parametrize(("measured", "environment"), [(LEVEL, {}), (SLOW, {}), (UNSURE, {})])
+def test_program_that_was_not_cut_is_run_once(measured, environment):
     assert len(cuts_of_first_runs(measured, environment)) == 1
+
+
+def held_by(name, code="LW201"):
+    path = (Step("", "module", about="__main__"), Step(f".{name}", "list"))
+    return Finding(code, "", "", "", f"train.py:{len(name)}", name, paths=(path,))
+
+
+def test_holder_that_lets_go_is_the_end_of_it():
+    lab = StubLab({("cut",): STOPS}, findings=(held_by("runs"),))
+
+    conclusion = checked(lab).conclusion
+
+    assert lab.made == [("cut",)]
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED]
+
+
+def test_holder_is_asked_together_with_the_libraries_and_then_these_alone():
+    lab = StubLab({("mended", "cut"): STOPS}, findings=(held_by("study"), found("LW205")))
+
+    conclusion = checked(lab).conclusion
+
+    assert lab.made == [("cut",), ("mended", "cut"), ("mended",)]
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
+
+
+def test_libraries_that_stop_it_alone_acquit_the_holder():
+    answers = {("mended", "cut"): STOPS, ("mended",): STOPS}
+    lab = StubLab(answers, findings=(held_by("study"), found("LW205")))
+
+    states = {one.code: state for one, state in checked(lab).conclusion.states}
+
+    assert states == {"LW205": State.CONFIRMED, "LW201": State.UNTESTED}
+
+
+def test_libraries_that_add_nothing_to_a_holder_are_not_asked_alone():
+    lab = StubLab({}, findings=(held_by("study"),))
+
+    checked(lab)
+
+    assert ("mended", "cut") in lab.made
+    assert ("mended",) not in lab.made
+
+
+def test_each_of_two_holders_is_asked_where_the_libraries_let_go_as_well():
+    answers = {
+        ("mended", "cut"): STOPS,
+        ("mended", "cut train.py:5"): Difference(Effect.LESS, 0.8),
+        ("mended", "cut train.py:4"): Difference(Effect.LESS, 0.2),
+    }
+    lab = StubLab(answers, findings=(held_by("study"), held_by("seen", "LW102")))
+
+    conclusion = checked(lab).conclusion
+
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
+
+
+def test_what_makes_less_is_asked_last_once_a_holder_is_known():
+    lab = StubLab(
+        {("cut",): Difference(Effect.LESS, 0.6)},
+        findings=(held_by("serve", "LW202"),),
+    )
+
+    checked(lab)
+
+    order = [changes[-1] for changes in lab.made]
+    assert order.index("caches") < order.index("eager")

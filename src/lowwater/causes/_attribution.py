@@ -33,6 +33,8 @@ class _Claim:
     grown_bytes: float
     holder: Holder | None = None
     has_native_side: bool = False
+    # Those of the claims that were joined to it.
+    other_holders: tuple[Holder, ...] = ()
 
     @property
     def place(self) -> tuple[str, str | None]:
@@ -128,10 +130,12 @@ def _merged(claims: Iterable[_Claim]) -> list[_Claim]:
 
 
 def _joined(first: _Claim, second: _Claim) -> _Claim:
+    others = (*first.other_holders, *((second.holder,) if second.holder else ()))
     return replace(
         first,
         grown_bytes=first.grown_bytes + second.grown_bytes,
         has_native_side=first.has_native_side or second.has_native_side,
+        other_holders=others,
     )
 
 
@@ -171,7 +175,8 @@ def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
         found = replace(found, bytes_per_unit=round(share * per_unit))
     if claim.holder is None:
         return found
-    found = replace(found, trace=draw_trace(claim.holder, evidence))
+    paths = (one.steps[: one.container + 1] for one in (claim.holder, *claim.other_holders))
+    found = replace(found, trace=draw_trace(claim.holder, evidence), paths=tuple(paths))
     if claim.holder.is_shared:
         found = replace(found, message=f"{found.message} {_SHARED}")
     if claim.cause.known is not None:

@@ -74,13 +74,14 @@ def attributes(thing: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 def label(parent: Any, child: Any) -> str:  # noqa: ANN401
     """How the parent names the child; empty where it has no name that can be found."""
     try:
-        return next((name for name, part in _parts(parent) if part is child), UNKNOWN)
+        return next((name for name, part in parts_of(parent) if part is child), UNKNOWN)
     except Exception as error:  # noqa: BLE001 - a container that changes meanwhile, a strange class
         let_through(error)
         return UNKNOWN
 
 
-def _parts(parent: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def parts_of(parent: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """What an object refers to by a name that can be found, with that name."""
     # By its type: `isinstance` would ask an object of the user's what it is.
     kind = type(parent)
     for base, parts in _PARTS:

@@ -3,6 +3,7 @@
 Runs in the watched process: it imports no framework, and acts when the program has imported one.
 """
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -10,13 +11,18 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
+from lowwater.experiments.facts import PATHS_CUT
 from lowwater.experiments.kept_short import KeptShort
+from lowwater.experiments.let_go import LetGo
+from lowwater.experiments.paths import Hop
 from lowwater.experiments.rounds import Rounds
 from lowwater.instrumentation._imports import AfterImport
 from lowwater.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.instrumentation._placement import innermost
 from lowwater.instrumentation.keras_calls import CALLS
 
+# More of them say no more to a reader.
+_MOST_NAMES = 3
 KERAS = ("keras", "tf_keras")
 Note = Callable[[str], None]
 
@@ -24,8 +30,14 @@ Note = Callable[[str], None]
 class Change:
     """Collects changes of libraries, made when those are imported."""
 
-    def __init__(self, note: Note) -> None:
-        """What cannot be changed becomes a note: the experiment then proves nothing."""
+    def __init__(self, note: Note, learn: Callable[[dict[str, str]], None] | None = None) -> None:
+        """What cannot be changed becomes a note: the experiment then proves nothing.
+
+        `learn` records what became known.
+        """
+        self._learn = learn
+        # What is done at a boundary of one unit, before anything is measured there.
+        self.at_boundaries: list[tuple[tuple[str, str | None], Callable[[], object]]] = []
         self._undo = ExitStack()
         self._note = note
         self._said: set[str] = set()
@@ -82,14 +94,7 @@ class Change:
 
     def in_every_round(self, act: Callable[[], object]) -> None:
         """Act in every round of the program's loops, in every epoch, and at every call of Keras."""
-
-        def guarded() -> None:
-            try:
-                act()
-            except Exception as error:  # noqa: BLE001 - the program has to run
-                self.failed(f"{type(error).__name__}: {error}")
-
-        self.rounds.add(guarded)
+        self.rounds.add(self._guarded(act))
         if not self._counts_calls:
             self._counts_calls = True
             for library in KERAS:
@@ -103,6 +108,40 @@ class Change:
 
         self.kept_short = KeptShort(places, may_grow, self._failed_in_part)
         self.in_every_round(self.kept_short.forget_results)
+
+    def let_go(self, unit: tuple[str, str | None], paths: Sequence[Sequence[Hop]]) -> None:
+        """Take old items out of what these paths lead to, at each boundary of the unit."""
+        cut: dict[str, list[str]] = {}
+
+        def was_cut(number: int, below: str) -> None:
+            names = cut.setdefault(str(number), [])
+            is_new = not names or (below and below not in names and len(names) < _MOST_NAMES)
+            if is_new:
+                names.append(below)
+                if self._learn is not None:
+                    self._learn({PATHS_CUT: json.dumps(cut)})
+
+        self.at_boundary(unit, LetGo(paths, was_cut, self._failed_in_part).cut)
+
+    def at_boundary(self, unit: tuple[str, str | None], act: Callable[[], object]) -> None:
+        """Act at each boundary of one unit, in the growth of which the experiment is judged."""
+        self.at_boundaries.append((unit, self._guarded(act)))
+
+    def pass_boundary(self, name: str, where: str | None) -> None:
+        """A boundary is there, and nothing was measured yet."""
+        for (wanted, line), act in self.at_boundaries:
+            # Where the epochs of the program are is known only when it has ended.
+            if wanted == name and where in (None, line):
+                act()
+
+    def _guarded(self, act: Callable[[], object]) -> Callable[[], None]:
+        def guarded() -> None:
+            try:
+                act()
+            except Exception as error:  # noqa: BLE001 - the program has to run
+                self.failed(f"{type(error).__name__}: {error}")
+
+        return guarded
 
     def _count_calls(self, keras: ModuleType) -> None:
         self.before(keras.callbacks.CallbackList.on_epoch_end, self.rounds.passed)

@@ -14,6 +14,7 @@ from lowwater.experiments.shorter import as_long_as, shorter
 from lowwater.instrumentation.keras_calls import CALLS
 
 _LIBRARIES = ("keras", "tf_keras")
+_ALL_STEPS = 1_000_000_000
 # Where work is done that is worth to be measured; a loop without any prepares something.
 _WORK: dict[str, tuple[str, str]] = {
     "tensorflow.python.eager.backprop": ("GradientTape", "__enter__"),
@@ -52,6 +53,10 @@ class Cuts:
         return replace(
             self, epochs=4 * self.epochs, rounds=4 * self.rounds, seconds=4 * self.seconds
         )
+
+    def whole_rounds(self) -> "Cuts":
+        """For a program that does not leak when it is cut: its rounds as they are, and more."""
+        return replace(self.much_longer(), steps=_ALL_STEPS)
 
     def apply(self, change: Change, told: Callable[[str, str], None]) -> Limits:
         """Shorten every `fit`, and give what ends loops; what was cut is told."""

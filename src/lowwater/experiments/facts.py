@@ -1,9 +1,11 @@
 """What the first run has shown of the program, as far as the factors need it."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
+from lowwater.experiments.paths import Hop
 from lowwater.model import Finding
 
 _KEY = "experiment.facts"
@@ -11,6 +13,9 @@ _LISTS = ("inputs", "buffers", "generators")
 # Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
 LOOP_LEFT = "experiment.loop_left"
 EPOCHS_CUT = "experiment.epochs_cut"
+# Where the recording of a changed run says which of the paths were cut, by their numbers, and
+# the names of what was cut below those that are vague.
+PATHS_CUT = "experiment.paths_cut"
 # With so many different shapes there may be ever new ones.
 MANY_SHAPES = 4
 
@@ -20,6 +25,26 @@ _KEPT_BY_THE_PROGRAM = frozenset(
 )
 
 _OPEN_SESSION = "LW204"
+_TAPE = "LW208"
+# What these have found is tested in another way: `mend()` lets the registry go, and a graph of
+# TensorFlow 1 has no item that could be taken out.
+_NOT_CUT = frozenset({"LW203", "LW205"})
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a finding says is held: how the finding is known, the containers, the ways to them."""
+
+    finding: str
+    code: str
+    names: tuple[str, ...]
+    where: str | None
+    paths: tuple[tuple[Hop, ...], ...]
+
+    @property
+    def detail(self) -> str:
+        """How an experiment with it alone is known: by its line, as far as it has one."""
+        return self.where or self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,13 @@ class Facts:
     # Lines that add to a container, by the findings of the first run: line -> the container.
     additions: Mapping[str, str] = field(default_factory=dict)
     leaves_sessions: bool = False
+    # Whether a gradient tape was open all the time: no path leads to what it has recorded.
+    leaves_tapes: bool = False
+    # What the findings of the first run say is held, the largest share first.
+    held: tuple[Held, ...] = ()
+    # The codes of those findings, and the unit that the growth is told by.
+    found: tuple[str, ...] = ()
+    unit: tuple[str, str | None] = ("", None)
 
     def to_environment(self) -> dict[str, str]:
         """For the recording."""
@@ -64,8 +96,31 @@ class Facts:
         frameworks = {f"has_{name}": name in environment for name in ("tensorflow", "jax")}
         found = [*findings]
         kept = (one for one in found if one.code in _KEPT_BY_THE_PROGRAM)
-        seen = {
+        seen: dict[str, Any] = {
+            "found": tuple(one.code for one in found),
+            "held": tuple(_held(found)),
             "additions": {one.where: one.holder for one in kept if one.where and one.holder},
+            "leaves_tapes": any(one.code == _TAPE and not one.paths for one in found),
             "leaves_sessions": any(one.code == _OPEN_SESSION for one in found),
         }
-        return cls(**{**known, **lists, **frameworks, **seen})
+        return cls(**{**known, **lists, **frameworks, **seen, "unit": ("", None)})
+
+
+def _held(findings: Iterable[Finding]) -> Iterator[Held]:
+    """Two findings at one line are told apart by what holds."""
+    # Not in the watched process, which needs the words of this module and no causes.
+    from lowwater.causes._paths import path_name
+
+    known: set[str] = set()
+    for one in findings:
+        if not one.paths or one.code in _NOT_CUT:
+            continue
+        # What a program calls its own says more than the inner name of a library.
+        own = [one.holder] if one.holder is not None and one.library is None else []
+        names = tuple(dict.fromkeys(own or map(path_name, one.paths)))
+        paths = tuple(tuple(map(Hop.of, path)) for path in one.paths)
+        held = Held(one.identity, one.code, names, one.where, paths)
+        if held.detail in known:
+            held = replace(held, where=None)
+        known.add(held.detail)
+        yield held

@@ -22,6 +22,6 @@ def _kind(base: type) -> type:
     def iterate(loader: Any) -> Iterator[Any]:
         return iter(loader.batches())
 
-    return type(
-        base.__name__, (base,), {"__iter__": iterate, "__len__": lambda loader: loader.batch_count}
-    )
+    members = {"__iter__": iterate, "__len__": lambda loader: loader.batch_count}
+    # Not ours: a census would look past what it holds.
+    return type(base.__name__, (base,), {**members, "__module__": base.__module__})

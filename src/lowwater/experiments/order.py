@@ -23,7 +23,7 @@ def in_order(
     ]
 
     def rank(factor: Factor) -> int:
-        known = [codes.index(code) for code in factor.codes if code in codes]
+        known = [codes.index(code) for code in factor.codes_in(facts) if code in codes]
         return min(known, default=len(codes))
 
     applying = [one for one in suited if one.why_not(facts) is None]
@@ -35,17 +35,17 @@ def in_order(
     return sorted(suited, key=with_later)
 
 
-def is_suspected(factor: Factor, findings: Sequence[Finding]) -> bool:
+def is_suspected(factor: Factor, facts: Facts) -> bool:
     """Whether a finding speaks for it."""
-    return any(finding.code in factor.codes for finding in findings)
+    return bool({*factor.codes_in(facts)} & {*facts.found})
 
 
-def partners(suspects: Sequence[Factor], findings: Sequence[Finding]) -> list[Factor]:
+def partners(suspects: Sequence[Factor], facts: Facts) -> list[Factor]:
     """The first two that speak for different findings: each may hold what the other lets go."""
-    codes = {finding.code for finding in findings}
+    codes = {*facts.found}
     for first in suspects:
         for second in suspects:
-            one, other = codes & {*first.codes}, codes & {*second.codes}
+            one, other = codes & {*first.codes_in(facts)}, codes & {*second.codes_in(facts)}
             if one - other and other - one:
                 return [first, second]
     return []

@@ -55,7 +55,8 @@ def _counted(base: type) -> dict[str, Any]:
 
 @functools.cache
 def _one_batch(base: type) -> type:
-    return type("OneBatch", (base,), {"__getitem__": lambda self, _: self.batch, **_counted(base)})
+    members = {"__getitem__": lambda self, _: self.batch, **_counted(base)}
+    return type("OneBatch", (base,), {**members, "__module__": base.__module__})
 
 
 @functools.cache
@@ -68,7 +69,10 @@ def _first_batches(base: type) -> type:
             if hasattr(base, name)
         },
     }
-    return type("FirstBatches", (base,), {**members, **_counted(base)})
+    # Of the library, for a census looks past all that is ours: what this holds is the program's.
+    return type(
+        "FirstBatches", (base,), {**members, **_counted(base), "__module__": base.__module__}
+    )
 
 
 def _passed_on(first: Any, name: str) -> None:

@@ -22,6 +22,7 @@ from lowwater.units import format_duration, format_growth, format_interval
 from lowwater.verdict import words
 from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 
+_THE_REST = "The rest was cut off: `lowwater run` watches all of it."
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
     State.REJECTED: "Rejected by experiment",
@@ -80,7 +81,7 @@ def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str
     if not experiments.base.grows:
         # What explains that memory rose all the same.
         also = [_told(finding, "") for finding in diagnosis.findings]
-        return [[_nothing_to_find(diagnosis, experiments.base)], *also]
+        return [[_nothing_to_find(diagnosis, experiments)], *also]
     conclusion = diagnosis.conclusion or Conclusion()
     told = [[*conclusion.sentences]] if conclusion.sentences else []
     told += [_told(finding, f"{_STATES[state]}. ") for finding, state in conclusion.states]
@@ -100,8 +101,8 @@ def _told(finding: Finding, state: str) -> list[str]:
     ]
 
 
-def _nothing_to_find(diagnosis: Diagnosis, base: Measured) -> str:
-    verdict = diagnosis.verdict
+def _nothing_to_find(diagnosis: Diagnosis, experiments: Experiments) -> str:
+    verdict, base = diagnosis.verdict, experiments.base
     failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
     if base.problem:
         is_ours = base.problem.startswith(ENDED_BY_US)
@@ -112,4 +113,7 @@ def _nothing_to_find(diagnosis: Diagnosis, base: Measured) -> str:
         advice = f" It needs {more} more rounds: see --epochs and --rounds." if more else ""
         return f"The run does not tell whether there is a leak: {verdict.because}.{advice}{also}"
     because = f"{verdict.because[:1].upper()}{verdict.because[1:]}"
+    if experiments.is_cut:
+        seen = f"what was run of the program, {base.rounds} rounds, does not leak"
+        return f"There is nothing to find: {seen}. {because}.{also} {_THE_REST}"
     return f"There is nothing to find: the program does not leak. {because}.{also}"

@@ -6,6 +6,18 @@ from typing import Any
 from lowwater.experiment import Conclusion, Experiment
 from lowwater.model import Diagnosis
 
+# Between factors and findings, not about the program.
+_BETWEEN_US = (
+    "covers",
+    "rejects",
+    "places",
+    "tests",
+    "together",
+    "how",
+    "is_amount",
+    "is_suspected",
+)
+
 
 def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
     """The experiments and what they come to; nothing where there were none."""
@@ -29,6 +41,9 @@ def _conclusion(conclusion: Conclusion) -> dict[str, Any]:
 
 def _plain(one: Experiment) -> dict[str, Any]:
     told = {**asdict(one), "codes": [*one.codes]}
-    # Between factors and findings, not about the program.
-    del told["covers"], told["rejects"], told["places"]
+    for name in _BETWEEN_US:
+        del told[name]
+    if told["measured"] is not None:
+        # It is what the difference says.
+        del told["measured"]["not_made"]
     return told

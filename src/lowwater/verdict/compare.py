@@ -24,6 +24,8 @@ def compare(base: Measured, changed: Measured) -> Difference:
     """The effect is real where the intervals of the two growths are apart."""
     if changed.problem:
         return Difference(Effect.FAILED, because=changed.problem)
+    if changed.not_made:
+        return Difference(Effect.UNTESTED, because=changed.not_made)
     if not base.growth_bytes or changed.growth_bytes is None:
         return _TOO_FEW
     share = 1 - changed.growth_bytes / base.growth_bytes

@@ -1,21 +1,23 @@
 """What experiments say together: which changes stop the growth, and which findings hold."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lowwater.experiment import Conclusion, Effect, Experiment, Measured, State
+from lowwater.experiment import Conclusion, Difference, Effect, Experiment, Measured, State
 from lowwater.model import Finding
 from lowwater.units import format_growth
 
 # Less than this of the growth is not worth a sentence.
 _LEAST_SHARE = 0.1
 # With so much of it explained, nothing is left to look for.
-_ENOUGH = 0.9
+ENOUGH = 0.9
 # A finding that explains so much of the growth speaks of the same as a change that stops it.
 _NEARLY_ALL = 0.8
 _LITTLE = 0.5
 _ORDER = (State.CONFIRMED, State.UNTESTED, State.REJECTED)
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
+_NOT_MADE = frozenset({Effect.FAILED, Effect.UNTESTED})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
 _OVERLAP = "They act on the same growth: together they are more than all of it."
@@ -23,6 +25,11 @@ _OVERLAP = "They act on the same growth: together they are more than all of it."
 _LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried: the table says why."
 _NOTHING = "No change stops the growth: its cause is none of those that were tried."
+_UNTESTED = "No change that was tried stops the growth. What the findings name was not tested."
+_BOTH_HOLD = "A leak of the libraries that mend() repairs holds the same: both have to let go."
+_NOT_WHO = "What keeps it in memory was not tested."
+# A finding which says that the cause is not known has nothing to be confirmed.
+_NOT_A_CAUSE = frozenset({"LW404"})
 _ALL_FAILED = "No change could be tried: the program fails when it is run again"
 _IN_THE_WAY = "What the first run wrote may be in the way: try --sandbox --fresh."
 
@@ -61,12 +68,20 @@ def helps(one: Experiment) -> bool:
     found = one.difference
     if found is None or found.effect not in _HELPS:
         return False
+    # Less of anything makes less growth, whoever keeps it.
+    if _is_only_less(one) and found.effect is not Effect.STOPS:
+        return False
     return found.share >= _LEAST_SHARE or found.effect is Effect.STOPS
 
 
 def has_failed(one: Experiment) -> bool:
-    """Whether the program cannot be run with the change."""
-    return one.difference is not None and one.difference.effect is Effect.FAILED
+    """Whether the program cannot be run with the change, or the change could not be made."""
+    return one.difference is not None and one.difference.effect in _NOT_MADE
+
+
+def _is_only_less(one: Experiment) -> bool:
+    """Whether a change makes less, and no finding says that too much is made."""
+    return one.is_amount and not one.is_suspected
 
 
 def needs_a_partner(one: Experiment) -> bool:
@@ -79,9 +94,10 @@ def needs_a_partner(one: Experiment) -> bool:
 
 def is_explained(experiments: Sequence[Experiment]) -> bool:
     """Whether the changes so far account for the growth: one stops it, or several together."""
-    whole = [one for one in experiments if helps(one) and not one.detail]
+    tried = _telling([one for one in experiments if one.difference is not None])
+    whole = _without_singles([one for one in tried if helps(one) and not one.detail])
     shares = _Shares(whole)
-    return sum(map(shares.of, whole)) >= _ENOUGH
+    return sum(map(shares.of, whole)) >= ENOUGH
 
 
 def still_leaks(experiments: Sequence[Experiment]) -> bool:
@@ -90,24 +106,65 @@ def still_leaks(experiments: Sequence[Experiment]) -> bool:
     Two that take a half each leave one as well: the other half.
     """
     helpful = [one for one in experiments if helps(one)]
-    is_small = any(share_of(one) >= _ENOUGH for one in helpful)
+    is_small = any(share_of(one) >= ENOUGH for one in helpful)
     return is_small and all(one.measured is not None and one.measured.leaks for one in helpful)
 
 
 def conclude(experiments: Sequence[Experiment], findings: Sequence[Finding]) -> Conclusion:
     """The causes that were found, largest first, and what became of the findings."""
-    tried = [one for one in experiments if one.difference is not None]
+    tried = _telling([one for one in experiments if one.difference is not None])
     states = _states(findings, tried)
     helpful = _without_side_effects([one for one in tried if helps(one)])
     if not helpful:
-        return Conclusion(_why_nothing(tried), states)
+        return Conclusion(_why_nothing(tried, states), states)
     shares = _Shares(helpful)
     special = _most_special(helpful)
     told = sorted((one for one in special if _is_told(one, shares.of(one))), key=shares.of)
     sentences = [_sentence(one, shares.of(one)) for one in reversed(told)]
     explained = _explained(told, helpful, shares)
+    sentences += [_BOTH_HOLD] if any(one.together and one.detail for one in told) else []
     sentences += _about_sum(explained) or _about_rest(helpful)
     return Conclusion(tuple(sentences), states)
+
+
+def _telling(tried: list[Experiment]) -> list[Experiment]:
+    """Without pairs of changes that do no more than one of the two alone."""
+    alone: dict[str, float] = {}
+    for one in tried:
+        if not one.together and not one.detail and helps(one):
+            alone[one.key] = max(alone.get(one.key, 0.0), share_of(one))
+
+    def tells_more(pair: Experiment) -> bool:
+        most = max(alone.get(key, 0.0) for key in pair.together)
+        return share_of(pair) >= most + _LEAST_SHARE
+
+    pairs = {one.together for one in tried if one.together and not one.detail and tells_more(one)}
+    told = [one for one in tried if not one.together or one.together in pairs]
+    # A partner that helps alone holds something else: each is told with its own share.
+    apart = {pair for pair in pairs if alone.get(pair[1], 0.0) >= _LEAST_SHARE}
+    better = {pair[0] for pair in apart}
+    told = [one for one in told if one.together or one.key not in better]
+    return [_apart(one, alone[one.together[1]]) if one.together in apart else one for one in told]
+
+
+def _apart(pair: Experiment, partner_share: float) -> Experiment:
+    """What a change takes away beyond its partner."""
+    share = max(0.0, share_of(pair) - partner_share)
+    blamed = pair.blamed.partition(", together with ")[0]
+    difference = Difference(Effect.LESS, share)
+    return replace(pair, together=(), codes=(), blamed=blamed, difference=difference)
+
+
+def _without_singles(helpful: Sequence[Experiment]) -> list[Experiment]:
+    """Two that hold the same are told as two: what each alone has let go is a part of that."""
+    alone = {key for one in helpful if one.together for key in one.together}
+    return [one for one in helpful if one.together or one.key not in alone]
+
+
+def _is_part_of(one: Experiment, other: Experiment) -> bool:
+    """Whether one finding was asked, and the other takes away all that is of its kind."""
+    codes = {finding.partition(" ")[0] for finding in one.tests}
+    return bool(codes) and codes <= {*other.codes} and share_of(one) < share_of(other)
 
 
 def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
@@ -115,19 +172,29 @@ def _without_side_effects(helpful: list[Experiment]) -> list[Experiment]:
 
     A batch that is repeated is kept once, however often it is added to a list.
     """
-    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= _ENOUGH]
+    exact = [one for one in helpful if len(one.places) == 1 and share_of(one) >= ENOUGH]
     covered = {key for one in exact for key in one.covers}
-    return [one for one in helpful if one.key not in covered or share_of(one) >= _ENOUGH]
+    helpful = [one for one in helpful if one.key not in covered or share_of(one) >= ENOUGH]
+    helpful = _without_singles(helpful)
+    # All that is traced too often is more than what one cache of it has let go.
+    made = [one for one in helpful if one.is_amount and one.is_suspected]
+    return [one for one in helpful if not any(_is_part_of(one, other) for other in made)]
 
 
-def _why_nothing(tried: Sequence[Experiment]) -> tuple[str, ...]:
+def _why_nothing(
+    tried: Sequence[Experiment], states: Sequence[tuple[Finding, State]]
+) -> tuple[str, ...]:
     """A change with which the program fails is none that was tried."""
     if not tried:
         return (_NOT_TRIED,)
     if not all(has_failed(one) for one in tried):
-        return (_NOTHING,)
-    reasons = {one.difference.because for one in tried if one.difference is not None}
-    if len(tried) == 1 or len(reasons) > 1:
+        named = [state for finding, state in states if finding.code not in _NOT_A_CAUSE]
+        return (_UNTESTED if State.UNTESTED in named else _NOTHING,)
+    failed = [one for one in tried if one.difference and one.difference.effect is Effect.FAILED]
+    reasons = {one.difference.because for one in failed if one.difference is not None}
+    if not reasons:
+        return (_NOT_TRIED,)
+    if len(failed) == 1 or len(reasons) > 1:
         return ("No change could be tried: the program fails with each.",)
     # Different changes do not break a program in one and the same way: it is the second run.
     return (f"{_ALL_FAILED} ({reasons.pop()}).", _IN_THE_WAY)
@@ -167,16 +234,20 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     """A leak that is small beside the first is one all the same."""
     least = min(helpful, key=lambda one: (one.measured or Measured()).growth_bytes or 0)
     left = least.measured
-    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < _ENOUGH:
+    if left is None or not left.leaks or not left.growth_bytes or share_of(least) < ENOUGH:
         return []
     growth = format_growth(left.growth_bytes)
     return [f"A smaller leak is left then: {growth} per {left.unit}."]
 
 
 def _sentence(one: Experiment, share: float) -> str:
+    """What is blamed, and what was done to know it."""
+    if _is_only_less(one):
+        return f"What grows comes from this: {one.blamed}. {_NOT_WHO}"
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    part = "it" if share >= _ENOUGH else "a part of it"
-    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes with it."
+    part = "it" if share >= ENOUGH else "a part of it"
+    goes = one.how or "with it"
+    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes {goes}."
 
 
 def share_of(one: Experiment) -> float:
@@ -193,6 +264,10 @@ def _states(
 
 
 def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
+    if finding.code in _NOT_A_CAUSE:
+        return State.UNTESTED
+    if _is_shown(finding, tried):
+        return State.CONFIRMED
     if any(helps(one) for one in tried if _is_about(finding, one)):
         return State.CONFIRMED
     # Only a change that surely takes the cause away can speak against it.
@@ -201,12 +276,31 @@ def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
         return State.REJECTED
     # What holds all of the growth was filled by what all of the growth goes with.
     holds_all = (finding.share or 0.0) >= _NEARLY_ALL
-    is_gone = any(share_of(one) >= _ENOUGH for one in tried if helps(one))
+    # Unless it was asked itself: then that counts.
+    was_asked = any(finding.identity in one.tests and not has_failed(one) for one in tried)
+    is_gone = not was_asked and any(
+        share_of(one) >= ENOUGH for one in tried if helps(one) and not one.is_amount
+    )
     return State.CONFIRMED if holds_all and is_gone else State.UNTESTED
+
+
+def _is_shown(finding: Finding, tried: Sequence[Experiment]) -> bool:
+    """Whether it was made to let go, alone or with others that hold the same, and that helped."""
+    asked = [one for one in tried if finding.identity in one.tests and helps(one)]
+    if any(len(one.tests) == 1 for one in asked):
+        return True
+    parts = [one for one in tried if one.detail and one.tests]
+    was_tried_alone = any(finding.identity in one.tests for one in parts)
+    others = sum(share_of(one) for one in parts if helps(one))
+    # What none of them lets go alone, they hold together.
+    return was_tried_alone and any(share_of(one) - others >= _LEAST_SHARE for one in asked)
 
 
 def _is_about(finding: Finding, one: Experiment) -> bool:
     """Whether a change has taken away what was found: its line, or all of its kind."""
+    if one.tests or (one.is_amount and finding.code not in one.codes):
+        # What was made for single findings speaks of these alone, but for its partner.
+        return finding.code in one.codes and bool(one.together)
     if any(_is_within(finding.where, place) for place in one.places):
         return True
     return finding.code in one.codes and not one.detail

@@ -34,9 +34,10 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         verdict.units_seen,
         growth,
         interval,
-        _not_made(diagnosis, base) or _failed(diagnosis, verdict, base, last_words),
+        _failed(diagnosis, verdict, base, last_words),
         ending.elapsed_s if ending is not None else 0.0,
         _noted(diagnosis, MADE_IN_PART).removeprefix(MADE_IN_PART),
+        _not_made(diagnosis, base),
     )
 
 

@@ -3,6 +3,9 @@
 from lowwater.experiment import Difference, Effect, Measured
 from lowwater.model import Kind
 
+# How a reason is told that there is nothing to compare.
+_WHY_NOT = {Effect.FAILED: "cannot be run like this: ", Effect.UNTESTED: "not tested: "}
+
 
 def says_of_base(base: Measured) -> str:
     """Of the program as it is."""
@@ -24,6 +27,5 @@ def says(cleared: str, blamed: str, difference: Difference) -> str:
             return cleared
         case Effect.MORE:
             return f"grows more: {cleared}"
-        case Effect.FAILED:
-            return f"cannot be run like this: {difference.because}"
-    return difference.because
+    told = _WHY_NOT.get(difference.effect, "")
+    return f"{told}{difference.because}"

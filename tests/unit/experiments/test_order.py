@@ -2,7 +2,7 @@
 
 from lowwater.experiment import Measured
 from lowwater.experiments.factors import FACTORS
-from lowwater.experiments.facts import Facts
+from lowwater.experiments.facts import Facts, Held
 from lowwater.experiments.order import in_order, is_suspected, partners
 from lowwater.model import Finding, Kind
 
@@ -13,26 +13,26 @@ def found(*codes):
     return [Finding(code, "", "", "", "train.py:3") for code in codes]
 
 
-def first_of(*codes, **facts):
-    """Those that apply, up to the containers."""
-    known = Facts(**facts, additions={"train.py:3": "kept"}, backend="tensorflow")
-    keys = [
-        one.key
-        for one in in_order(FACTORS, LEAK, found(*codes), known)
-        if one.why_not(known) is None
-    ]
-    return keys[: keys.index("containers")]
+def held(code):
+    return Held(f"{code} train.py:3 kept", code, ("kept",), "train.py:3", ())
 
 
-def test_callback_and_pipeline_are_asked_before_the_container_that_they_fill():
-    assert first_of("LW102", fits=1, callbacks={"A": ""}, inputs=("tf.data",)) == [
-        *("callbacks", "one-batch")
-    ]
+def order_of(*codes, **facts):
+    """Those that apply."""
+    known = Facts(**facts, found=codes, held=tuple(map(held, codes)), backend="tensorflow")
+    ordered = in_order(FACTORS, LEAK, found(*codes), known)
+    return [one.key for one in ordered if one.why_not(known) is None]
 
 
-def test_known_leak_is_asked_before_the_models_that_it_keeps_and_only_with_them():
-    assert first_of("LW102", fits=1, models=2) == ["mended", "same-model"]
-    assert first_of("LW102", fits=1, models=1) == []
+def test_what_a_finding_names_is_asked_before_what_only_makes_less():
+    order = order_of("LW102", fits=1, callbacks={"A": ""}, inputs=("tf.data",), models=2)
+
+    assert order[0] == "cut"
+    assert {"one-batch", "same-model", "eager", "callbacks"} <= {*order}
+
+
+def test_callback_that_is_found_is_asked_before_the_container_that_it_fills():
+    assert order_of("LW101", fits=1, callbacks={"A": ""})[:2] == ["callbacks", "cut"]
 
 
 def test_holes_in_the_heap_have_changes_of_their_own():
@@ -42,10 +42,10 @@ def test_holes_in_the_heap_have_changes_of_their_own():
 
 
 def test_partners_speak_for_different_findings():
-    findings = found("LW201", "LW205")
-    suspects = [one for one in FACTORS if is_suspected(one, findings)]
+    known = Facts(found=("LW202", "LW205"))
+    suspects = [one for one in FACTORS if is_suspected(one, known)]
 
-    first, second = partners(suspects, findings)
+    first, second = partners(suspects, known)
 
-    assert {"LW201", "LW205"} <= {*first.codes, *second.codes}
-    assert partners(suspects, found("LW205")) == []
+    assert {"LW202", "LW205"} <= {*first.codes, *second.codes}
+    assert partners(suspects, Facts(found=("LW205",))) == []

@@ -61,6 +61,10 @@ def test_first_batches_of_many_are_those_of_the_data():
     assert rows.num_batches == 100
 
 
+def test_census_does_not_look_past_what_cut_data_hold_as_if_they_were_ours():
+    assert not type(first_batches(Rows(), 30)).__module__.startswith("lowwater.")
+
+
 def test_old_sequences_are_cut_alike():
     first = first_batches(OldRows(), 30)
 

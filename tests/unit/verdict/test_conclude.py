@@ -287,3 +287,166 @@ def test_part_that_hides_in_the_noise_is_explained_by_its_whole():
         "A known leak causes a part of it: 60 % of the growth goes with it.",
         "The callback A causes a part of it: 25 % of the growth goes with it.",
     )
+
+
+def asked(finding, effect, share=0.0, **more):
+    """A finding was made to let go."""
+    one = tried("cut", effect, share, blamed=f"what `{finding.holder}` keeps")
+    return replace(one, tests=(finding.identity,), **more)
+
+
+STUDY = Finding("LW201", "model-accumulation", "", "", "train.py:9", "study.trials", 0.6)
+REGISTRY = Finding("LW205", "gradient-registry", "", "", "train.py:7", "registry")
+
+
+def less_made(effect, share, *codes, is_suspected):
+    one = tried("eager", effect, share, blamed="the tracing of functions", codes=codes)
+    return replace(one, is_amount=True, is_suspected=is_suspected)
+
+
+def test_less_of_what_is_made_names_no_cause_where_no_finding_says_that_too_much_is():
+    eager = less_made(Effect.LESS, 0.48, "LW202", is_suspected=False)
+
+    conclusion = conclude([eager], [STUDY])
+
+    assert conclusion.sentences == (
+        "No change that was tried stops the growth. What the findings name was not tested.",
+    )
+    assert conclusion.states == ((STUDY, State.UNTESTED),)
+    assert not is_explained([eager])
+
+
+def test_growth_that_stops_with_what_is_made_confirms_nobody_who_holds_it():
+    eager = less_made(Effect.STOPS, 1.0, "LW202", is_suspected=False)
+    most = replace(STUDY, share=0.99)
+
+    conclusion = conclude([eager], [most])
+
+    [sentence] = conclusion.sentences
+    assert sentence.startswith("What grows comes from this: the tracing of functions.")
+    assert sentence.endswith("What keeps it in memory was not tested.")
+    assert conclusion.states == ((most, State.UNTESTED),)
+
+
+def test_less_of_what_is_made_is_a_cause_where_a_finding_says_that_too_much_is():
+    traced = replace(FINDING, code="LW202")
+    eager = less_made(Effect.LESS, 0.8, "LW202", is_suspected=True)
+
+    conclusion = conclude([eager], [traced])
+
+    assert conclusion.sentences[0].startswith("The tracing of functions causes a part of it: 80 %")
+    assert conclusion.states == ((traced, State.CONFIRMED),)
+
+
+def test_finding_that_lets_go_is_confirmed_and_no_other_of_its_kind():
+    other = replace(STUDY, where="train.py:20", holder="best")
+
+    conclusion = conclude([asked(STUDY, Effect.STOPS, 1.0, how="when it lets go")], [STUDY, other])
+
+    assert conclusion.sentences == (
+        "What `study.trials` keeps causes it: 100 % of the growth goes when it lets go.",
+    )
+    assert conclusion.states == ((STUDY, State.CONFIRMED), (other, State.UNTESTED))
+
+
+BOTH = replace(
+    asked(STUDY, Effect.STOPS, 1.0), codes=("LW205",), together=("cut", "mended"), blamed="both"
+)
+
+
+def test_two_that_hide_each_other_are_both_confirmed_and_told_as_two():
+    alone = asked(STUDY, Effect.LESS, 0.2)
+    mended = tried("mended", Effect.SAME, codes=("LW205",))
+
+    conclusion = conclude([alone, BOTH, mended], [STUDY, REGISTRY])
+
+    assert conclusion.sentences == ("Both causes it: 100 % of the growth goes with it.",)
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
+
+
+def test_pair_that_does_no_more_than_one_of_the_two_accuses_only_that_one():
+    alone = asked(STUDY, Effect.SAME)
+    mended = tried("mended", Effect.STOPS, 1.0, blamed="a known leak", codes=("LW205",))
+
+    conclusion = conclude([alone, BOTH, mended], [STUDY, REGISTRY])
+
+    assert conclusion.sentences == ("A known leak causes it: 100 % of the growth goes with it.",)
+    assert conclusion.states == ((REGISTRY, State.CONFIRMED), (STUDY, State.UNTESTED))
+
+
+def test_pair_does_not_count_twice():
+    alone, pair = (
+        asked(STUDY, Effect.LESS, 0.5),
+        replace(BOTH, difference=Difference(Effect.LESS, 0.7)),
+    )
+
+    assert not is_explained([alone, pair])
+
+
+def test_two_holders_of_the_same_are_confirmed_where_neither_lets_it_go_alone():
+    other = replace(STUDY, where="train.py:20", holder="best")
+    whole = replace(asked(STUDY, Effect.STOPS, 1.0), tests=(STUDY.identity, other.identity))
+    parts = [asked(one, Effect.SAME, detail=one.where) for one in (STUDY, other)]
+
+    states = [state for _, state in conclude([whole, *parts], [STUDY, other]).states]
+
+    assert states == [State.CONFIRMED, State.CONFIRMED]
+
+
+def test_holder_is_not_confirmed_by_another_that_lets_go_of_all():
+    other = replace(STUDY, where="train.py:20", holder="best")
+    whole = replace(asked(STUDY, Effect.STOPS, 1.0), tests=(STUDY.identity, other.identity))
+    parts = [
+        asked(STUDY, Effect.STOPS, 1.0, detail=STUDY.where),
+        asked(other, Effect.SAME, detail=other.where),
+    ]
+
+    states = [state for _, state in conclude([whole, *parts], [STUDY, other]).states]
+
+    assert states == [State.CONFIRMED, State.UNTESTED]
+
+
+def test_finding_that_was_asked_in_vain_is_not_confirmed_by_what_stops_the_growth():
+    most = replace(STUDY, share=0.95)
+    mended = tried("mended", Effect.STOPS, 1.0, blamed="a known leak")
+
+    states = conclude([asked(most, Effect.SAME), mended], [most]).states
+
+    assert states == ((most, State.UNTESTED),)
+
+
+def test_change_that_could_not_be_made_leaves_its_finding_untested_and_says_so():
+    not_made = replace(
+        asked(STUDY, Effect.UNTESTED), difference=Difference(Effect.UNTESTED, 0.0, "not found")
+    )
+
+    conclusion = conclude([not_made, tried("eager", Effect.SAME)], [STUDY])
+
+    assert conclusion.sentences == (
+        "No change that was tried stops the growth. What the findings name was not tested.",
+    )
+    assert conclusion.states == ((STUDY, State.UNTESTED),)
+
+
+def test_cause_that_is_not_known_is_never_confirmed():
+    unknown = replace(FINDING, code="LW404", share=1.0)
+
+    assert conclude([CALLBACKS], [unknown]).states == ((unknown, State.UNTESTED),)
+
+
+def test_partner_that_helps_alone_holds_something_else_and_each_has_its_own_share():
+    mended = tried("mended", Effect.LESS, 0.48, blamed="a known leak", codes=("LW205",))
+    both = replace(
+        BOTH,
+        difference=Difference(Effect.LESS, 0.95),
+        blamed="what `study.trials` keeps, together with a known leak,",
+    )
+
+    conclusion = conclude([asked(STUDY, Effect.UNCLEAR), both, mended], [STUDY, REGISTRY])
+
+    assert conclusion.sentences == (
+        "A known leak causes a part of it: 48 % of the growth goes with it.",
+        "What `study.trials` keeps causes a part of it: 47 % of the growth goes with it.",
+    )
+    assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
+    assert is_explained([both, mended])

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lowwater.experiment import Effect, Measured
+from lowwater.experiment import Difference, Effect, Measured
 from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
 from lowwater.verdict.compare import compare
 from lowwater.verdict.measure import measured_in
@@ -97,16 +97,18 @@ def test_change_with_which_the_program_fails_early_proves_nothing():
     assert measured_in(a_run(FLAT, exit_code=1), base).problem == ""
 
 
-def test_change_that_could_not_be_made_is_a_problem():
-    run = a_run(LEAK, notes=("experiment not made: fit has no source",))
+def test_change_that_could_not_be_made_tests_nothing_and_is_no_failure_of_the_program():
+    base = measured_in(a_run(LEAK), None)
+    changed = measured_in(a_run(FLAT, notes=("experiment not made: fit has no source",)), base)
 
-    assert measured_in(run, measured_in(a_run(LEAK), None)).problem == "fit has no source"
+    assert changed.problem == ""
+    assert compare(base, changed) == Difference(Effect.UNTESTED, because="fit has no source")
 
 
 def test_program_as_it_is_has_no_problem_with_a_change_that_was_not_asked_for():
     run = a_run(LEAK, notes=("experiment not made: fit has no source",))
 
-    assert measured_in(run, None).problem == ""
+    assert measured_in(run, None).not_made == ""
 
 
 def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():

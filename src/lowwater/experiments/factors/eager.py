@@ -15,6 +15,7 @@ class Eager(Factor):
     cleared = "not tracing"
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207", "LW210", "LW214")
+    changes_amount = True
     rejects = ("LW202",)
     # What the known leaks keep is kept for every trace, and every new model is traced.
     covers = ("mended", "same-model", "one-shape")

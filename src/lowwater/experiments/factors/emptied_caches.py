@@ -1,4 +1,4 @@
-"""Empty the cache of prepared kernels that TensorFlow keeps for what it has run eagerly."""
+"""Empty the caches that TensorFlow keeps for what it has run eagerly: kernels and numbers."""
 
 import sys
 from typing import Any
@@ -11,12 +11,12 @@ _CONTEXT = "tensorflow.python.eager.context"
 
 
 class EmptiedCaches(Factor):
-    """What `clear_session()` does to it, in every round; models and their state stay."""
+    """What `clear_session()` does to the kernels, in every round; models and their state stay."""
 
     key = "caches"
-    name = "TensorFlow's cache emptied"
-    cleared = "not the kernels that it keeps"
-    blamed = "that TensorFlow keeps a kernel for every new shape, seed or name"
+    name = "TensorFlow's caches emptied"
+    cleared = "not TensorFlow's eager caches"
+    blamed = "what TensorFlow keeps for every new shape, seed, name or number"
     codes = ("LW209",)
     covers = ("mended", "one-shape")
 
@@ -35,3 +35,4 @@ def _empty() -> None:
     present = context.context_safe() if context is not None else None
     if present is not None:
         present.clear_kernel_cache()
+        context.pywrap_tfe.TFE_ClearScalarCache()

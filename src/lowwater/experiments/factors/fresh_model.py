@@ -27,6 +27,7 @@ class FreshModel(Factor):
     cleared = "not what the model keeps"
     blamed = "what the model keeps between fits"
     codes = ("LW202", "LW207")
+    changes_amount = True
     covers = ("mended", "eager", "collected")
 
     def why_not(self, facts: Facts) -> str | None:

@@ -24,7 +24,8 @@ class OneBatch(Factor):
     name = "with one repeated batch"
     cleared = "not the input pipeline"
     blamed = "the input pipeline"
-    codes = ("LW301", "LW302", "LW303", "LW304")
+    codes = ("LW304",)
+    changes_amount = True
     rejects = ("LW303",)
     covers = ("buffers", "generator")
 

@@ -24,6 +24,7 @@ class OneShape(Factor):
     cleared = "not new shapes"
     blamed = "that inputs have ever new shapes"
     codes = ("LW202", "LW209")
+    changes_amount = True
 
     def why_not(self, facts: Facts) -> str | None:
         """There have to be several."""

@@ -21,7 +21,8 @@ class SameModel(Factor):
     name = "the same model in every fit"
     cleared = "not that models are made anew"
     blamed = "making a new model for every fit"
-    codes = ("LW201", "LW103", "LW205", "LW207")
+    codes = ("LW207",)
+    changes_amount = True
     covers = ("mended",)
     after = covers
 

@@ -13,10 +13,9 @@ class _Containers(Factor):
 
     blamed = "what containers of yours keep"
     cleared = "not what they keep"
-    codes = ("LW102", "LW104", "LW105", "LW107", "LW201", "LW208")
+    asks = "cut"
     # What a callback, or a pipeline, keeps in a container goes with it as well.
     covers = ("callbacks", "one-batch", "generator", "same-model")
-    after = ("buffers", *covers)
 
     def why_not(self, facts: Facts) -> str | None:
         """Some line has to be suspected."""
@@ -45,7 +44,6 @@ class LateContainers(_Containers):
     """They grow for some rounds, where the program needs a number of items, and then no more."""
 
     key = "late-containers"
-    asks = "containers"
     name = "your containers stop growing"
 
     def part_name(self, detail: str) -> str:
