@@ -52,6 +52,10 @@ _KERNEL_FIX = (
     "once, as one batch: the gradients of single terms are added up by an operation of as many "
     "inputs. Else call `keras.utils.clear_session()` now and then."
 )
+_CALL_FIX = (
+    "Call it inside of one `tf.function`, where it is registered once; or call "
+    "`keras.utils.clear_session()` now and then."
+)
 _NAME_FIX = (
     "Make them once, before the loop, or give them fixed names; "
     "`keras.utils.clear_session()` frees what was kept so far."
@@ -192,8 +196,9 @@ def _of_kernels(evidence: Evidence) -> Account:
         "TensorFlow keeps a kernel for each new form of an eager operation; at the end of the "
         f"program these held {held}."
     )
-    where = line_of_call(evidence, _EAGER_CALLS) or _words.unit_of(evidence).where
-    return Account(message, where, _KERNELS, _KERNEL_FIX)
+    call = line_of_call(evidence, _EAGER_CALLS)
+    fix = _KERNEL_FIX if call is None else _CALL_FIX
+    return Account(message, call or _words.unit_of(evidence).where, _KERNELS, fix)
 
 
 def _of_shapes(evidence: Evidence) -> Account | None:

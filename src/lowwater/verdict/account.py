@@ -200,6 +200,8 @@ def _is_one_line(marks: Series, pieces: list[Piece], first: int) -> bool:
 def _are_alike(piece: Piece, later: list[Piece]) -> bool:
     """Whether the rates are the same, as far as can be told, or within a factor."""
     weights = np.array([1 / one.slope_error**2 for one in later])
+    if not weights.any():  # single marks have no rate that could differ
+        return True
     slope = float((weights * [one.slope for one in later]).sum() / weights.sum())
     error = float(np.hypot(piece.slope_error, weights.sum() ** -0.5))
     if abs(piece.slope - slope) <= POLICY.standard_errors * error:
