@@ -4,10 +4,11 @@ import signal
 
 import pytest
 
-# A shell without job control starts what runs in the background with Ctrl-C ignored, and `nohup`
-# does so with SIGHUP. Every program would inherit that: then none could be interrupted in a test.
+# A shell without job control starts what runs in the background with Ctrl-C and SIGQUIT ignored,
+# and `nohup` does so with SIGHUP. Every program would inherit that: then none could be interrupted.
 for number, usual in (
     (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
     (signal.SIGHUP, signal.SIG_DFL),
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
