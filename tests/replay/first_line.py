@@ -26,7 +26,7 @@ _FINDING = re.compile(
     r"(?P<codes>LW\d{3}(?:\|LW\d{3})*)(?: at (?P<lines>\d+(?:,\d+)*))?(?: held by (?P<holder>.+))?"
 )
 # What explains a run that does not leak, without accusing it.
-INNOCENT = frozenset({"LW108", "LW301", "LW302", "LW401", "LW402", "LW403"})
+INNOCENT = frozenset({"LW108", "LW206", "LW301", "LW302", "LW401", "LW402", "LW403"})
 FIRST_FEW = 3
 # A stated rate follows from the source; what comes with it (headers, lists) does not.
 EXACT, ABOUT = 0.1, 0.15

@@ -1,4 +1,4 @@
-# expect: no leak
+# expect: no leak; LW206 at 17
 """A training loop that clears the session after every epoch of the model it is training."""
 import gc
 

@@ -6,6 +6,10 @@ from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import grown, has_one_model
 from lowwater.model import Evidence, Holder, Tally
 
+_CLEAR = "clear_session"
+# Calls for each model. One before and one after it are the usual way between models.
+_SEVERAL = 3
+
 
 class ClearSessionInEpoch(Cause):
     """`clear_session()` is called while the model is still in use.
@@ -13,8 +17,11 @@ class ClearSessionInEpoch(Cause):
     `clear_session()` makes Keras and TensorFlow forget their global state and start anew.
     It frees nothing of a model that goes on living: the model keeps its weights and graphs.
     Called in every epoch it only costs time, for all caches have to be filled again.
-    With Keras 3.15 and TensorFlow 2.21 the memory lost is 3 to 4 KB per call, too little to
-    matter; this is reported only where ever more graphs are seen to stay alive meanwhile.
+    And traced functions that draw with `tf.random` draw the same numbers again after each call,
+    so that dropout or noise is the same in every epoch.
+    With Keras 3.15 and TensorFlow 2.21 the memory lost is 3 to 4 KB per call.
+    It is reported whether or not the program leaks; it has a share of the growth only where ever
+    more graphs are seen to stay alive meanwhile.
 
     Looks like a leak:
 
@@ -47,6 +54,33 @@ class ClearSessionInEpoch(Cause):
         message = f"`clear_session()` is called {often} while the same model is trained on."
         return Account(message, where=cleared.where)
 
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
+        """A mistake of its own, whatever it is that leaks."""
+        return None if self.code in codes else _under_a_model(evidence)
+
+    def in_verdict(self, evidence: Evidence) -> Account | None:
+        """And where nothing leaks."""
+        return _under_a_model(evidence)
+
+
+def _under_a_model(evidence: Evidence) -> Account | None:
+    """One line clears the state several times for each model that is made."""
+    calls = evidence.tallied(tallies.CALLS)
+    made = sum(one.counts[-1] for one in calls if one.name == tallies.MODEL)
+    cleared = max(
+        (one for one in calls if one.name.lstrip("_") == _CLEAR and one.where),
+        key=lambda one: one.counts[-1],
+        default=None,
+    )
+    if cleared is None or not made or cleared.counts[-1] < _SEVERAL * made:
+        return None
+    message = (
+        f"`clear_session()` is called {cleared.counts[-1]:,} times while a model is in use. It "
+        "frees nothing of that model, and functions that draw with `tf.random` draw the same "
+        "numbers again after each call."
+    )
+    return Account(message, where=cleared.where)
+
 
 def _cleared(evidence: Evidence) -> Tally | None:
-    return grown(evidence, tallies.CALLS, "clear_session") if has_one_model(evidence) else None
+    return grown(evidence, tallies.CALLS, _CLEAR) if has_one_model(evidence) else None

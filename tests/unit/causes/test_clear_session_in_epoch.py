@@ -1,5 +1,10 @@
+from dataclasses import replace
+
+import pytest
+
 from lowwater import tallies
 from lowwater.causes import find_causes
+from lowwater.model import Kind, Tally
 from lowwater.testing import a_holder, a_module, a_step, a_tally, an_evidence
 
 CLEARED = a_tally(tallies.CALLS, "clear_session", where="train.py:12")
@@ -34,3 +39,19 @@ def test_state_cleared_between_models_is_innocent():
 
 def test_nobody_is_blamed_where_the_models_made_were_not_counted():
     assert [found.code for found in find_causes(an_evidence(CLEARED))] == ["LW404"]
+
+
+@pytest.mark.parametrize("kind", [Kind.LEAK, Kind.FLAT])
+def test_state_cleared_under_a_model_is_told_whether_or_not_it_leaks(kind):
+    evidence = an_evidence(CLEARED, ONE_MODEL, kind=kind)
+    [finding] = [found for found in find_causes(evidence) if found.code == "LW206"]
+
+    assert "draw the same numbers again after each call" in finding.message
+    assert (finding.where, finding.share) == ("train.py:12", None)
+
+
+def test_state_cleared_before_and_after_each_model_is_innocent():
+    counts = Tally(tallies.CALLS, "clear_session", (10,), "train.py:12")
+    made = Tally(tallies.CALLS, "Model", (5,), "train.py:9")
+
+    assert find_causes(replace(an_evidence(kind=Kind.FLAT), tallies=(counts, made))) == ()

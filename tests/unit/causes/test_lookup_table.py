@@ -21,7 +21,10 @@ def test_tables_stay_though_the_session_is_cleared():
     cleared = a_tally(tallies.CALLS, "clear_session", where="train.py:20")
     one_model = a_tally(tallies.CALLS, "Model", each=0, where="train.py:9")
 
-    assert [f.code for f in find_causes(an_evidence(TABLES, cleared, one_model))] == ["LW211"]
+    found = find_causes(an_evidence(TABLES, cleared, one_model))
+
+    # That the session is cleared under the model is told beside it, without a share.
+    assert [(f.code, f.share) for f in found] == [("LW211", 1.0), ("LW206", None)]
 
 
 def test_lookup_that_was_made_once_is_innocent():

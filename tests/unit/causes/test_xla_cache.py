@@ -35,9 +35,9 @@ def test_clearing_the_session_compiles_a_living_model_again():
     fit = a_tally(tallies.CALLS, "fit", where="train.py:13")
     once = a_tally(tallies.CALLS, tallies.XLA, each=0, where="train.py:13")
 
-    [finding] = find_causes(an_evidence(once, fit, ONE_MODEL, cleared))
+    finding, beside = find_causes(an_evidence(once, fit, ONE_MODEL, cleared))
 
-    assert finding.code == "LW210"
+    assert (finding.code, beside.code, beside.share) == ("LW210", "LW206", None)
     assert finding.message.startswith(
         "After `clear_session()` XLA compiles the same model again, once every epoch, "
         "and TensorFlow keeps every program."
@@ -50,7 +50,7 @@ def test_clearing_under_a_model_that_is_not_compiled_is_not_of_xla():
     cleared = a_tally(tallies.CALLS, "clear_session", where="train.py:14")
     fit = a_tally(tallies.CALLS, "fit", where="train.py:13")
 
-    assert codes(fit, ONE_MODEL, cleared) == ["LW404"]
+    assert codes(fit, ONE_MODEL, cleared) == ["LW404", "LW206"]
 
 
 def test_compiled_model_that_is_given_new_shapes_is_compiled_for_each():
