@@ -39,7 +39,7 @@ _MEANINGS: Final = {
     Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
     Kind.WARM_UP: "one jump early on",
     Kind.SAWTOOTH: "it rises, and falls back to where it was",
-    Kind.TRICKLE: "it grows, by too little to tell what it is",
+    Kind.TRICKLE: "it grows, but too little so far to call it a leak",
     Kind.FLAT: "memory in use stays level",
 }
 _MOST_OTHER_UNITS: Final = 4

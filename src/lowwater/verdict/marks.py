@@ -122,7 +122,7 @@ def _doubt(case: Case, account: Account) -> _DOUBT | None:
     if not _has_enough_rounds(case, account):
         return "", _rounds_missing(case, growth)
     if _is_untested(case, account):
-        return "no collection has shown yet that it is not garbage", _rounds_missing(case, growth)
+        return "it may be garbage that was not collected yet", _rounds_missing(case, growth)
     return None
 
 
