@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.experiment import Conclusion, Experiments
-from lowwater.model import Diagnosis, Evidence, Finding, Timeline
+from lowwater.model import Diagnosis, Evidence, Finding, Kind, Timeline
 from lowwater.native_trace.sites import add_sites
 from lowwater.probes.headroom import headroom
 from lowwater.recording.fold import ending
@@ -61,7 +61,7 @@ def live_line(stream: TextIO | None) -> "Iterator[Line | None]":
 
 def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     """Judge a recording."""
-    from lowwater.causes import find_causes
+    from lowwater.causes import find_causes, why_nothing_is_found
     from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
     from lowwater.verdict.lines import with_lines
 
@@ -80,6 +80,8 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         timeline.kernel_cache_bytes,
     )
     findings = find_causes(evidence)
+    if verdict.kind is Kind.LEAK and not findings:
+        notes = (*notes, why_nothing_is_found(evidence))
     return Diagnosis(
         verdict=verdict,
         units=by_unit,

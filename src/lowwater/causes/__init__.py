@@ -1,6 +1,6 @@
 """Causes: who holds the memory, at which line, and how to mend it. One file each, in one list."""
 
-from lowwater.causes._attribution import attribute
+from lowwater.causes._attribution import attribute, why_nothing_is_found
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes.callback_retention import CallbackRetention
 from lowwater.causes.check_numerics import CheckNumerics
@@ -81,4 +81,4 @@ def find_causes(evidence: Evidence) -> tuple[Finding, ...]:
     return attribute(evidence, CAUSES)
 
 
-__all__ = ["CAUSES", "Account", "Cause", "find_causes"]
+__all__ = ["CAUSES", "Account", "Cause", "find_causes", "why_nothing_is_found"]

@@ -72,6 +72,18 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
     return (*findings, *_beside(findings, evidence, causes))
 
 
+def why_nothing_is_found(evidence: Evidence) -> str:
+    """The reason why a leak has no cause."""
+    looks = len(evidence.censuses)
+    if looks >= _FEWEST_CENSUSES:
+        return "no cause is named: between two looks at all objects, memory in use did not grow"
+    looked = "was one look" if looks else "was no look"
+    return (
+        f"no cause is named: there {looked} at all objects, and it takes two to see what"
+        " grows; `lowwater diagnose` can tell"
+    )
+
+
 def _beside(
     findings: list[Finding], evidence: Evidence, causes: tuple[Cause, ...]
 ) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowwater import tallies
-from lowwater.causes import CAUSES, find_causes
+from lowwater.causes import CAUSES, find_causes, why_nothing_is_found
 from lowwater.causes._attribution import attribute
 from lowwater.model import Holder, Kind, Step, Tally
 from lowwater.testing import a_holder, a_model, a_module, a_step, a_tally, an_array, an_evidence
@@ -248,3 +248,18 @@ def test_what_comes_with_each_item_gives_it_a_native_side():
     assert [one.share for one in find_causes(an_evidence(stopper, mib=4))] == [0.75, 0.25]
     [finding] = find_causes(an_evidence(with_model, mib=4))
     assert (finding.code, finding.share) == ("LW103", 1.0)
+
+
+@pytest.mark.parametrize(("looks", "told"), [((), "was no look"), ((4,), "was one look")])
+def test_leak_without_a_finding_says_why(looks, told):
+    evidence = an_evidence(censuses_at=looks)
+
+    assert find_causes(evidence) == ()
+    assert why_nothing_is_found(evidence) == (
+        f"no cause is named: there {told} at all objects, and it takes two to see what grows; "
+        "`lowwater diagnose` can tell"
+    )
+
+
+def test_growth_that_no_two_looks_have_seen_says_so():
+    assert why_nothing_is_found(an_evidence()).endswith("memory in use did not grow")
