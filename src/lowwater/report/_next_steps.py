@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lowwater.gauges import GRADIENTS, HOST
-from lowwater.model import Diagnosis, Finding, Kind
+from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.printable import one_line
 from lowwater.report._after_failure import after_a_failure
 from lowwater.report._step import Step
@@ -15,6 +15,7 @@ _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
 # The first finding explains most; a second one is mended in the same sitting.
 _MOST_MENDED: Final = 2
 _NATIVE: Final = "LW404"
+_REGISTRY: Final = "LW205"
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
@@ -40,7 +41,7 @@ def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
     yield from _gradient_registry(diagnosis)
     yield Step(
         "After a change, look again (exit code 3 while it leaks):",
-        f"lowwater run --fail-on leak {_script(diagnosis)}",
+        f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
 
 
@@ -72,12 +73,14 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
     # The epochs of one `fit` share one model, whose first trace fills the registry once.
     if unit_of(verdict).name == "epoch" or last - first < max(1, verdict.units_seen):
         return
+    if any(one.state is MendState.APPLIED for one in diagnosis.mended if one.code == _REGISTRY):
+        return
     yield Step(
         f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21 neither "
         "`del` nor `clear_session()` nor `gc.collect()` frees it, because TensorFlow's "
         f"gradient registry keeps every traced graph ({first:,} → {last:,} entries). "
         "`lowwater.mend()` at the top of the script repairs that.",
-        said_by=frozenset({"LW205"}),
+        said_by=frozenset({_REGISTRY}),
     )
 
 
@@ -85,11 +88,11 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
     verdict, script = diagnosis.verdict, _script(diagnosis)
     # A program that ends by itself does not run longer for being watched again.
     if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
-        yield Step("Then look again:", f"lowwater run {script}")
+        yield Step("Then look again:", f"{_run(diagnosis)} {script}")
         return
     if verdict.more_units_needed:
         more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
-        yield Step(f"Let it run for {more}, or longer:", f"lowwater run {script}")
+        yield Step(f"Let it run for {more}, or longer:", f"{_run(diagnosis)} {script}")
     elif verdict.unit is None:
         yield Step(
             "Watch a program that repeats something: epochs of `fit`, calls of `predict`, "
@@ -100,7 +103,7 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
         longer = (
             f"Let it run for more {plural(unit_of(verdict).name)}; 12 are enough for most leaks:"
         )
-        yield Step(longer, f"lowwater run {script}")
+        yield Step(longer, f"{_run(diagnosis)} {script}")
     if diagnosis.ledger.unmeasured:
         yield Step("See what can be measured on this machine:", "lowwater doctor")
 
@@ -131,7 +134,7 @@ def _fragmented(diagnosis: Diagnosis) -> Iterator[Step]:
     )
     yield Step(
         "Where the threads of `tf.data` cause it (it cures little else):",
-        f"MALLOC_ARENA_MAX=1 lowwater run {script}",
+        f"MALLOC_ARENA_MAX=1 {_run(diagnosis)} {script}",
     )
     yield Step(
         "Or change the allocator (we measured 2.6 MB in place of 8.6; "
@@ -162,7 +165,7 @@ def _trickle(diagnosis: Diagnosis) -> Iterator[Step]:
     yield Step(
         f"Nothing to mend, unless the program makes very many {plural(unit)}. "
         "A longer run tells whether it is a slow leak:",
-        f"lowwater run {_script(diagnosis)}",
+        f"{_run(diagnosis)} {_script(diagnosis)}",
     )
 
 
@@ -173,8 +176,13 @@ def _all_is_well(diagnosis: Diagnosis) -> Iterator[Step]:
 def _guard(diagnosis: Diagnosis, before: str = "") -> Step:
     return Step(
         f"{before}To keep it so, test with (exit code 3 on a leak):",
-        f"lowwater run --fail-on leak {_script(diagnosis)}",
+        f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
+
+
+def _run(diagnosis: Diagnosis) -> str:
+    """The command as it was given: what was mended leaks again without it."""
+    return "lowwater run --mend" if diagnosis.mended else "lowwater run"
 
 
 def _script(diagnosis: Diagnosis) -> str:

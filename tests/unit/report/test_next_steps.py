@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Diagnosis, Ending, Finding
+from lowwater.model import Diagnosis, Ending, Finding, Mending, MendState
 from lowwater.report._next_steps import next_steps
 from lowwater.report.json import to_dict
 from lowwater.report.text import render
@@ -151,3 +151,12 @@ def test_the_screen_says_what_ended_the_script(told: Told, ending: Ending, line:
 
     assert f"How it ended\n  {line}\n  The program ended with exit code 1" in render(diagnosis)
     assert to_dict(diagnosis)["ending"]["error"] == ending.error
+
+
+def test_what_was_mended_is_mended_in_the_next_run_too_and_is_no_advice(told: Told) -> None:
+    mending = Mending("LW205", "gradient registry", "tensorflow", MendState.APPLIED, "")
+    mended = replace(told("leak-in-a-loop-of-models"), mended=(mending,))
+    steps = next_steps(replace(mended, findings=(FINDING,)))
+
+    assert not any("gradient registry" in step.text for step in steps)
+    assert (steps[-1].command or "").startswith("lowwater run --mend --fail-on leak ")
