@@ -5,7 +5,7 @@ Each line is a process of its own, with one of our ways to give memory back, alo
 model. Before the two readings that are compared the collector runs once, for measuring; between
 them it runs when Python likes. The rounds are counted after two others. `mend()` leaves all
 collecting to Python: models pile up, and libraries keep the tables that have grown for so many
-at a time, 0.25 MB once, which counts here. The last line is the full recipe of common advice, to
+at a time, which counts here. The last line is the full recipe of common advice, to
 compare with.
 
 $ python benchmarks/rounds.py                        # about 20 minutes on two cores

@@ -76,11 +76,11 @@ def why_nothing_is_found(evidence: Evidence) -> str:
     """The reason why a leak has no cause."""
     looks = len(evidence.censuses)
     if looks >= _FEWEST_CENSUSES:
-        return "no cause is named: between two looks at all objects, memory in use did not grow"
-    looked = "was one look" if looks else "was no look"
+        return "no cause is named: memory in use did not grow between two looks at all objects"
+    looked = "looked at all objects once" if looks else "did not look at all objects"
     return (
-        f"no cause is named: there {looked} at all objects, and it takes two to see what"
-        " grows; `lowwater diagnose` can tell"
+        f"no cause is named: Lowwater {looked}, and needs two such looks to see what grows;"
+        " `lowwater diagnose` can tell"
     )
 
 

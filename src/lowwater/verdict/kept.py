@@ -140,7 +140,7 @@ def _warm_up(case: Case, account: Account) -> Explained | None:
     since = int(case.marks.x[there[0]])
     risen, one = format_bytes(level - first), words.one(case.unit)
     if account.is_rising:
-        because = f"rose by {risen} until {one} {since}, and {_now(case, account)} since"
+        because = f"rose by {risen} until {one} {since}; since then it {_now(case, account)}"
     else:
         because = f"rose by {risen} and has been level since {one} {since}"
     return Explained(Kind.WARM_UP, f"{_subject(case)} {because}")

@@ -288,7 +288,7 @@ def test_growth_below_the_resolution_is_told_beside_a_jump_and_beside_kept_memor
     kept = verdict_of(a_run(16).grows(mib=0.01).holds("heap_free", mib=300))
 
     assert (jumped.kind, kept.kind) == (Kind.WARM_UP, Kind.RESERVED)
-    assert jumped.because.endswith("until epoch 2, and grows by only 10.2 KiB per epoch since")
+    assert jumped.because.endswith("until epoch 2; since then it grows by only 10.2 KiB per epoch")
     assert "host memory in use grows by only 10.2 KiB per epoch; of " in kept.because
 
 
