@@ -77,14 +77,15 @@ def test_way_below_a_spared_variable_is_needed():
     ]
 
 
-def test_long_way_is_cut_in_the_middle():
-    def main():
-        deep = net = Net()
-        for _ in range(12):
-            deep = [deep]
-        return survivors([Watched.of(net, "model")], Circumstances(block={"net": net}))
+def held_by_a_deep_list():
+    deep = net = Net()
+    for _ in range(12):
+        deep = [deep]
+    return survivors([Watched.of(net, "model")], Circumstances(block={"net": net}))
 
-    [told] = main()
+
+def test_long_way_is_cut_in_the_middle():
+    [told] = held_by_a_deep_list()
 
     names = [line for line in drawn(told) if ":" not in line and "~" not in line]
     assert "├─ … 7 more" in names
@@ -94,13 +95,7 @@ def test_long_way_is_cut_in_the_middle():
 def test_much_data_in_a_module_does_not_hide_a_long_way_from_a_local(monkeypatch):
     monkeypatch.setitem(globals(), "DATA", [[] for _ in range(200_000)])
 
-    def main():
-        deep = net = Net()
-        for _ in range(12):
-            deep = [deep]
-        return survivors([Watched.of(net, "model")], Circumstances(block={"net": net}))
-
-    [told] = main()
+    [told] = held_by_a_deep_list()
 
     assert told.held_by.startswith("`deep` is still a local")
 
