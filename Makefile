@@ -35,13 +35,14 @@ demo: .venv/.ready ## watch a small leaking Keras program and print the diagnosi
 
 .PHONY: test
 test: ## build the wheel and test it: lanes `fast`, `frameworks` and `trials`
+	@$(MAKE) -j 3 $(FAST)/.ready $(FRAMEWORKS)/.ready $(TRIALS)/.ready
 	@$(MAKE) fast
 	@$(MAKE) frameworks
 	@$(MAKE) trials
 
 NO_FRAMEWORK := not tensorflow and not tf_keras and not trials and not slow
 # These walk all objects of their own process: with few other tests in it, there are few.
-WALKERS := tests/unit/census tests/unit/test_inquest.py tests/test_leaves_no_trace.py
+WALKERS := tests/unit/census tests/unit/giveback tests/unit/test_inquest.py tests/test_leaves_no_trace.py
 
 .PHONY: fast
 fast: $(FAST)/.ready ## the tests that need no framework, with none installed
@@ -58,12 +59,12 @@ frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
 	@$(call the_wheel_is_tested,$(FRAMEWORKS))
 	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "(tensorflow or tf_keras) and not slow"
 
-# One after the other: a cluster of two nodes and a search need the machine for themselves.
+# Two at a time, but those with a cluster one after the other: they are `xdist_group("ray")`.
 .PHONY: trials
 trials: $(TRIALS)/.ready ## the tests with Ray, Optuna, KerasTuner and scikit-learn
 	@echo "== trials: the installed wheel, with Ray, Optuna, KerasTuner and scikit-learn"
 	@$(call the_wheel_is_tested,$(TRIALS))
-	@$(TRIALS)/bin/python -P -m pytest -q -m "trials and not slow"
+	@$(TRIALS)/bin/python -P -m pytest -q -n 2 --dist loadgroup -m "trials and not slow"
 
 .PHONY: record
 record: $(FRAMEWORKS)/.ready ## record the specimens for the replay; RECORD="--only NAME" for one of them
@@ -150,10 +151,12 @@ $(FAST)/.ready: dist/.wheel constraints.txt | $(FAST)/bin/python
 	@$(FAST)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@
 
+# JAX in a folder of its own: see `with_jax` in tests/conftest.py.
 # tf_keras asks for the `tensorflow` distribution by name; tensorflow-cpu is the same code.
 $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@echo "== set-up: $(FRAMEWORKS) with TensorFlow (the first time takes a minute or two)"
-	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]" jax
+	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]"
+	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --upgrade --target $(FRAMEWORKS)/jax jax jaxlib
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps tf_keras
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@

@@ -7,8 +7,10 @@ the processor, so it cannot be replayed. Nothing is asserted here.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from pathlib import Path
@@ -20,7 +22,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from verdict_rates import SERIES  # noqa: E402
 
 from lowwater.gauges import in_use_bytes  # noqa: E402
-from lowwater.model import Kind, Timeline  # noqa: E402
+from lowwater.model import Timeline  # noqa: E402
 from lowwater.policy import POLICY  # noqa: E402
 from lowwater.session import diagnose  # noqa: E402
 from lowwater.suspicion import Suspicion  # noqa: E402
@@ -31,18 +33,26 @@ from replay.transforms import cut  # noqa: E402
 
 PREFIXES = (5, 6, 8, 10, 12)
 SEEDS = range(30)
-NOT_REPLAYED = {"credit_s", "share", "overdraft", "most_censuses"}
+NOT_REPLAYED = {
+    *("credit_s", "credit_collections", "credit_share", "share"),
+    *("overdraft", "overdraft_s", "most_censuses"),
+}
 FACTORS = (0.5, 2.0)
+VERDICT, FINDINGS, COLLECTIONS = "verdict", "findings", "collections"
+OTHERS = (FINDINGS, COLLECTIONS)
 
 
 @dataclass(frozen=True)
-class Said:
-    """All answers under one policy, by the name of the question."""
+class Answer:
+    """What was said to one question, and whether that is wrong."""
 
-    kinds: dict[str, Kind]
-    wrong: frozenset[str]
-    findings: dict[str, tuple[str, ...]]
-    collected: dict[str, tuple[int, ...]]
+    about: str
+    name: str
+    said: Any
+    is_wrong: bool = False
+
+
+Said = dict[tuple[str, str], Answer]
 
 
 @lru_cache(maxsize=1)
@@ -69,27 +79,25 @@ def _cut(recorded: Recorded) -> Iterator[tuple[int, Timeline]]:
             yield rounds, cut(recorded.timeline(), unit, rounds)
 
 
-def ask(run: str) -> Said:
+def answers(run: str) -> Iterator[Answer]:
     """Judge everything with the policy as it is now."""
-    kinds, wrong, findings, collected = {}, set(), {}, {}
     for name, truth, timeline in corpus(run):
         verdict = verdict_on(timeline)
-        kinds[name] = verdict.kind
-        if verdict.is_leak is (not truth):
-            wrong.add(name)
+        yield Answer(VERDICT, name, verdict.kind, verdict.is_leak is (not truth))
         if " after " not in name:
             told = diagnose(timeline).findings
-            findings[name] = tuple(f"{one.code} {one.where}" for one in told)
-            collected[name] = _collected(timeline)
+            yield Answer(FINDINGS, name, tuple(f"{one.code} {one.where}" for one in told))
+            yield Answer(COLLECTIONS, name, _collected(timeline))
     for name, build in SERIES.items():
         is_leak = name.startswith("leak")
         for seed in SEEDS:
-            key = f"{name} #{seed}"
             verdict = judge(build(seed).timeline())[0]
-            kinds[key] = verdict.kind
-            if verdict.is_leak is (not is_leak):
-                wrong.add(key)
-    return Said(kinds, frozenset(wrong), findings, collected)
+            yield Answer(VERDICT, f"{name} #{seed}", verdict.kind, verdict.is_leak is (not is_leak))
+
+
+def ask(run: str) -> Said:
+    """All answers, by what they are about."""
+    return {(one.about, one.name): one for one in answers(run)}
 
 
 def _collected(timeline: Timeline) -> tuple[int, ...]:
@@ -103,20 +111,38 @@ def _collected(timeline: Timeline) -> tuple[int, ...]:
     return tuple(at)
 
 
-def varied(change: tuple[str, float], run: str) -> tuple[str, float, object, Said]:
-    """All answers with one field changed."""
-    name, factor = change
+@contextmanager
+def changed(name: str, factor: float) -> Iterator[str]:
+    """The policy with one field multiplied; gives its new value."""
     before = getattr(POLICY, name)
     value = before * factor if isinstance(before, float) else max(1, round(before * factor))
     try:
         object.__setattr__(POLICY, name, value)
-        return name, factor, value, ask(run)
+        yield f"{value:g}"
     finally:
         object.__setattr__(POLICY, name, before)
 
 
-def _differ(some: dict[str, Any], others: dict[str, Any]) -> int:
-    return sum(some[key] != value for key, value in others.items())
+def row(change: tuple[str, float], base: Said, run: str) -> tuple[str, bool, str]:
+    """The name of a field, whether it changes anything, and a line of the table."""
+    name, factor = change
+    with changed(name, factor) as value:
+        said = ask(run)
+    others = [one for key, one in said.items() if one.said != base[key].said]
+    counts = Counter(one.about for one in others)
+    wrong = sum(one.is_wrong for one in said.values())
+    cells = (name, value, counts[VERDICT], wrong, counts[FINDINGS], counts[COLLECTIONS])
+    return name, bool(others), f"| {' | '.join(map(str, cells))} |"
+
+
+def first_change(change: tuple[str, float], base: Said, run: str) -> tuple[str, bool, str]:
+    """The same, but only up to the first answer that is another one."""
+    name, factor = change
+    with changed(name, factor) as value:
+        asked = answers(run)
+        other = next((one for one in asked if one.said != base[one.about, one.name].said), None)
+    found = f"{other.about} of {other.name}" if other is not None else "nothing"
+    return name, other is not None, f"| {name} | {value} | {found} |"
 
 
 def main() -> None:
@@ -124,23 +150,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--run", default="quiet", help="which recording of each specimen")
     parser.add_argument("--only", default="", help="fields that contain this text")
+    parser.add_argument("--first", action="store_true", help="stop at the first change: minutes")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     base = ask(options.run)
     names = [one.name for one in fields(POLICY) if options.only in one.name]
     changes = [(name, factor) for name in names if name not in NOT_REPLAYED for factor in FACTORS]
-    print(f"{len(base.kinds)} answers, {len(base.wrong)} wrong with the policy as it is.\n")
-    print("| field | value | verdicts that change | wrong | findings | collections |")
-    print("|---|---|---|---|---|---|")
+    wrong = sum(one.is_wrong for one in base.values())
+    print(f"{len(base)} answers, {wrong} wrong with the policy as it is.\n")
+    head = ("first change",) if options.first else (f"{VERDICT}s that change", "wrong", *OTHERS)
+    print(f"| field | value | {' | '.join(head)} |\n{'|---' * (len(head) + 2)}|")
     idle = dict.fromkeys(names, True)
+    look = partial(first_change if options.first else row, base=base, run=options.run)
     with ProcessPoolExecutor(options.jobs) as pool:
-        for name, _, value, said in pool.map(partial(varied, run=options.run), changes):
-            changed = _differ(said.kinds, base.kinds)
-            told = _differ(said.findings, base.findings)
-            moved = _differ(said.collected, base.collected)
-            idle[name] &= not (changed or told or moved)
-            row = (name, f"{value:g}", changed, len(said.wrong), told, moved)
-            print(f"| {' | '.join(map(str, row))} |", flush=True)
+        for name, has_changed, line in pool.map(look, changes):
+            idle[name] &= not has_changed
+            print(line, flush=True)
     unused = [name for name, is_idle in idle.items() if is_idle and name not in NOT_REPLAYED]
     print(f"\nChange nothing, halved or doubled: {', '.join(unused) or 'none'}.")
     print(f"Not replayed: {', '.join(sorted(NOT_REPLAYED))}.")

@@ -69,3 +69,28 @@ def test_importing_lowwater_imports_no_framework_and_no_numpy():
 
     assert "lowwater" in loaded
     assert {"tensorflow", "keras", "jax", "torch", "numpy", "scipy"}.isdisjoint(loaded)
+
+
+def loaded_for(*command: str) -> list[str]:
+    """The parts of Lowwater in which memory is given back that a command has loaded."""
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", *command], capture_output=True, text=True, check=True
+    ).stderr
+    names = [line.rpartition("|")[2].strip() for line in told.splitlines()]
+    return [name for name in names if name.startswith("lowwater.giveback")]
+
+
+@pytest.mark.parametrize("program", ["import lowwater", "from lowwater import boundary"])
+def test_program_has_all_that_gives_memory_back_before_its_first_call(program):
+    calls = "import lowwater\nlowwater.release()\nwith lowwater.lifecycle(): pass"
+
+    assert loaded_for("-c", program)
+    assert loaded_for("-c", f"{program}\n{calls}") == loaded_for("-c", program)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("-c", "from lowwater.agent import main"), ("-c", "import lowwater.cli"), ("-m", "lowwater")],
+)
+def test_our_own_doors_load_nothing_that_gives_memory_back(command):
+    assert loaded_for(*command, "--version") == []

@@ -3,6 +3,9 @@
 `make record` makes the recordings; benchmarks/prefixes.py prints the same measure as a table.
 """
 
+import os
+import pickle
+
 import pytest
 
 from lowwater.report.json import to_dict
@@ -15,11 +18,10 @@ from replay.measure import (
     differs,
     faults_of,
     flaps,
-    forget_all,
     prefixes,
     whole,
 )
-from replay.recordings import RECORDINGS, recordings
+from replay.recordings import RECORDINGS, forget_timelines, recordings
 
 RECORDED = tuple(recordings())
 each_recording = pytest.mark.parametrize("recorded", RECORDED, ids=str)
@@ -35,7 +37,27 @@ FEWEST_RUNS = 3
 def _nothing_is_left():
     """The tests of the census walk all objects of this process: half a million would be ours."""
     yield
-    forget_all()
+    forget_timelines()
+
+
+@pytest.fixture(scope="module")
+def answers_on(tmp_path_factory):
+    """All answers on a recording's prefixes, given once for all tests in all worker processes."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    folder = folder / "answers"
+    folder.mkdir(exist_ok=True)
+
+    def answers(recorded):
+        path = folder / f"{recorded.specimen}-{recorded.run}"
+        if not path.exists():
+            own = path.with_suffix(f".{os.getpid()}")
+            own.write_bytes(pickle.dumps([*prefixes(recorded)]))
+            own.rename(path)
+        return pickle.loads(path.read_bytes())
+
+    return answers
 
 
 def told(faults):
@@ -52,23 +74,36 @@ def test_whole_run_is_judged_as_the_first_line_says(recorded):
     assert not faults, verdict["because"]
 
 
+TRACED_ONCE = [one for one in RECORDED if one.specimen == "retrace_each_call_leaks"]
+
+
+@pytest.mark.parametrize("recorded", TRACED_ONCE, ids=str)
+def test_function_that_is_traced_once_per_call_is_said_to_be(recorded):
+    """The loop is quick, so that most of its iterations are not looked at."""
+    [finding] = diagnose(recorded.timeline()).findings
+
+    assert finding.message.startswith("`total` is traced again once every iteration, and keeps")
+
+
 @each_recording
-def test_prefixes_are_judged_right_and_stay_so(recorded):
-    faults = faults_of(list(prefixes(recorded)))
+def test_prefixes_are_judged_right_and_stay_so(recorded, answers_on):
+    faults = faults_of(answers_on(recorded))
 
     assert not faults, told(faults)
 
 
-def test_few_prefixes_of_few_rounds_are_judged_wrong():
-    answers = [one for recorded in RECORDED for one in prefixes(recorded, until=ENOUGH_ROUNDS - 1)]
+def test_few_prefixes_of_few_rounds_are_judged_wrong(answers_on):
+    answers = [
+        one for recorded in RECORDED for one in answers_on(recorded) if one.rounds < ENOUGH_ROUNDS
+    ]
     wrong = [one for one in answers if one.outcome is Outcome.WRONG]
 
     assert len(wrong) <= MOST_WRONG_EARLY * len(answers), told({"wrong": wrong})
 
 
-def test_leak_that_was_told_is_hardly_ever_doubted_again():
+def test_leak_that_was_told_is_hardly_ever_doubted_again(answers_on):
     """Threads that fill buffers ahead can make a leak look as if it had paused."""
-    answers = [[*prefixes(recorded)] for recorded in RECORDED if recorded.truth.is_leak]
+    answers = [answers_on(recorded) for recorded in RECORDED if recorded.truth.is_leak]
     doubted = [one for of_run in answers for one in flaps(of_run)]
 
     assert len(doubted) <= MOST_DOUBTED * sum(map(len, answers)), told({"doubted": doubted})

@@ -1,5 +1,8 @@
 """Lowwater tells Keras users where their memory went, and gives it back."""
 
+import sys
+from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from lowwater.instrumentation.explicit import boundary
@@ -35,13 +38,28 @@ _LAZY = {
     "release": ("lowwater.giveback.release", "release"),
     "sessions": ("lowwater.giveback.sessions", "sessions"),
 }
+# What writes receipts. Loaded by the first call it would be memory that the program has lost.
+_WITH_RECEIPTS = ("lifecycle", "release")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     module, real_name = _LAZY[name]
     found = globals()[name] = getattr(import_module(module), real_name)
     return found
+
+
+def _is_asked_for(frame: FrameType | None) -> bool:
+    """Whether a program imports us, and not one of our own doors, which import a part of us."""
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        if str(frame.f_locals.get("name")).startswith(f"{__name__}."):
+            return False
+        frame = frame.f_back
+    # `python -m lowwater` imports us as a whole.
+    return frame is not None and frame.f_globals.get("__name__") != "runpy"
+
+
+if _is_asked_for(sys._getframe(1)):  # noqa: SLF001 - the public way costs milliseconds
+    for _name in _WITH_RECEIPTS:
+        __getattr__(_name)

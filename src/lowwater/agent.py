@@ -31,6 +31,7 @@ from lowwater.mend import mend
 from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.native_trace.tracer import NativeTracer, Program
 from lowwater.observer import Observer
+from lowwater.policy import POLICY
 from lowwater.probes import default_probes
 from lowwater.probes.kernel_cache import emptied_kernel_cache
 from lowwater.recording.records import Began, Mended
@@ -210,6 +211,7 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     from lowwater.experiments.cuts import Cuts
     from lowwater.experiments.factors import find_factor
     from lowwater.experiments.look import Look
+    from lowwater.experiments.patient_brake import PatientBrake
 
     observer = agent.observer
     change = Change(observer.note, observer.learn)
@@ -219,7 +221,11 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     agent.kept_short = change.kept_short
     if change.at_boundaries:
         observer.before_sample = change.pass_boundary
-    if not wanted["changes"]:
+    if wanted["changes"]:
+        # Who holds it is asked of the program as it is; here only how much there is.
+        observer.escalation.inquire = None
+    else:
+        observer.escalation.brake = PatientBrake(POLICY)
         # What was seen of the program as it is tells which changes apply.
         Look(observer.learn, agent.shown).apply(change)
     known: set[str] = set()

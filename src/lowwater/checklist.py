@@ -25,7 +25,7 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
-_LONGER = "all with whole rounds: cut short, the program does not leak"
+_LONGER = "all with full rounds, because the shortened program does not leak"
 _CUT = frozenset({LOOP_LEFT, EPOCHS_CUT})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1
@@ -133,7 +133,7 @@ class Checklist:
         conclusion = conclude(rows[1:], diagnosis.findings) if base.grows else Conclusion()
         if earlier:
             self._notes.append(
-                f"{earlier} of them in an earlier diagnosis (--fresh runs all again)"
+                f"{earlier} of them from an earlier diagnosis (--fresh repeats them)"
             )
         took_s = time.monotonic() - self._began_s
         is_cut = bool(_CUT & diagnosis.environment.keys())

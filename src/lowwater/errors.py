@@ -72,7 +72,7 @@ class AlreadyReleased(UserError, AttributeError):
     def __init__(self, story: str) -> None:
         """Tell where it was released, and how it could have been kept."""
         super().__init__(
-            story, advice="build it anew; inside a lifecycle `life.keep(it)` lets it live on"
+            story, advice="build it again; inside a lifecycle, `life.keep(it)` keeps it alive"
         )
 
 

@@ -23,8 +23,8 @@ from lowwater.recording.records import Collected, Counted, Noted, Record
 from lowwater.suspicion import ENOUGH_CENSUSES, Suspicion
 
 _TOO_DEAR = (
-    "the run was too short to look at all of its objects, which takes seconds of processor time;"
-    " a longer run can show what holds the memory"
+    "the run was too short for a heap scan, which takes seconds of processor time; a longer run "
+    "can show what holds the memory"
 )
 # Looks at all objects of the program; answers how many there were, and what to record. None where
 # there is nothing to record: there was no room to look, say.
@@ -64,6 +64,8 @@ class Escalation:
         self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
         self._latest: tuple[Place, Sequence[int]] | None = None
         self._was_too_dear = False
+        self._has_told_why = False
+        self._around_census: tuple[int, int] | None = None
         self._others_pass = False
         self._main_goes_on = False
         self._own_blocks = 0
@@ -106,17 +108,18 @@ class Escalation:
         last_ordinals: Sequence[int],
         *,
         at_end: bool,
-        is_last: bool,
+        around: tuple[int, int] | None,
     ) -> None:
         """Collect if the rise deserves it, and take a census if that did not explain it.
 
-        A loop within another ends many times: only where none is around it, `is_last` says that
-        there may be no later chance.
+        `around` is the loop that this one is within, and its round. Such a loop ends many times:
+        only at the end of one that is within none there may be no later chance.
         """
+        is_last = at_end and around is None
         self._note_thread()
         if self._is_main:
             self._latest = place, last_ordinals
-        if self._wants_collection(place, level_bytes, at_end=at_end, is_last=is_last):
+        if self._wants_collection(place, level_bytes, is_last=is_last):
             gauges = self._collect(place, level_bytes)
         elif is_last and self._suspicion.lacks_only_a_census(level_bytes):
             gauges = self.read()  # the last round was collected, just before the loop ended
@@ -125,8 +128,19 @@ class Escalation:
         held = in_use_bytes(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
             held = level_bytes
+        if self._is_in_the_same_round(around):
+            return
         if self._wants_census(place.unit_id, held, at_end=is_last):
             self._take_census(place, gauges, held, last_ordinals)
+            self._around_census = around
+
+    def _is_in_the_same_round(self, around: tuple[int, int] | None) -> bool:
+        """Whether the loop around has not gone on since the last census, though it does go on.
+
+        What comes and goes within its round would seem to grow: a list of the batches of an epoch.
+        """
+        has_rounds = around is not None and around[1] > 0
+        return has_rounds and around == self._around_census
 
     def finish(self) -> None:
         """The program ends: what is under way ends with it, and so do all loops."""
@@ -134,9 +148,9 @@ class Escalation:
             self.native_tracer.finish()
         if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
             self._take_last_chance(*self._latest)
-        if self._was_too_dear and self.censuses < ENOUGH_CENSUSES:
+        if self._was_too_dear and self.censuses < ENOUGH_CENSUSES and not self._has_told_why:
             self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
-            self._was_too_dear = False  # it is told once, however often the end comes
+            self._has_told_why = True  # once, however often the end comes
 
     def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
         """Where a loop was left by an exception, or never: the program's variables are there yet.
@@ -183,11 +197,9 @@ class Escalation:
     def _has_credit(self) -> bool:
         return self._is_main or not self._main_goes_on
 
-    def _wants_collection(
-        self, place: Place, level_bytes: int, *, at_end: bool, is_last: bool
-    ) -> bool:
+    def _wants_collection(self, place: Place, level_bytes: int, *, is_last: bool) -> bool:
         is_wanted = self._suspicion.wants_collection(
-            place.unit_id, place.ordinal, level_bytes, at_end=at_end
+            place.unit_id, place.ordinal, level_bytes, at_end=is_last
         )
         if is_last and self._suspicion.lacks_a_census and self._allows_last_census:
             return is_wanted
@@ -197,7 +209,7 @@ class Escalation:
 
     @property
     def _allows_last_census(self) -> bool:
-        return self.brake.allows_last_census(self._left_s)
+        return self.brake.allows_last_census(self.clocks.process())
 
     def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
         return (
@@ -244,7 +256,7 @@ class Escalation:
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
             self.inquire = None
-            why = f"the objects could not be looked at: {type(error).__name__}: {error}"
+            why = f"the heap scan failed: {type(error).__name__}: {error}"
             self._write(Noted(self._elapsed_us(start_s), why))
         finally:
             # What it remembers is ours: counted as the program's, it would bend the next marks.

@@ -7,6 +7,8 @@ from lowwater.model import Finding, Kind
 
 # What is said of a change that would tell nothing more.
 NOT_NEEDED = "not needed"
+# What joins two that hold the same memory; what is told of one alone is cut off here.
+TOGETHER = ", together with "
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,11 @@ class Inquest:
         if found.starts_over:
             counted.forget_earlier()
         self._has_told = True
+        told = Held([*found.holders]), Tallied(counted.rows())
+        if found.objects_bytes is None or found.large_bytes is None:
+            return seen.objects, told
         weighed = Weighed(found.objects_bytes, found.large_bytes, found.starts_over)
-        return seen.objects, (weighed, Held([*found.holders]), Tallied(counted.rows()))
+        return seen.objects, (weighed, *told)
 
     @staticmethod
     def prepare() -> None:
@@ -157,16 +160,16 @@ def _budget(
 
 def _no_room(free_bytes: int) -> str:
     return (
-        f"memory was too tight ({format_bytes(free_bytes)} free) to look at the objects:"
-        " what holds the memory is not known"
+        f"too little memory was free ({format_bytes(free_bytes)}) for a heap scan: what holds "
+        "the memory is not known"
     )
 
 
 def _cut_short(why: str, objects: int, free_bytes: int) -> str:
     reason = {
-        "memory": f"memory was too tight ({format_bytes(free_bytes)} free) to look at all objects",
-        "time": "looking at all objects would have taken too long",
-        "number": "there were too many objects to look at all of them",
-        "failed": "some objects could not be looked at",
+        "memory": f"too little memory was free ({format_bytes(free_bytes)}) for a full heap scan",
+        "time": "a full heap scan would have taken too long",
+        "number": "there were too many objects for a full heap scan",
+        "failed": "some objects could not be scanned",
     }[why]
-    return f"{reason}: {objects:,} were looked at, and a cause may lie among the others"
+    return f"{reason}: {objects:,} objects were scanned, and a cause may be among the others"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from lowwater.experiment import Experiment, Measured
+from lowwater.experiment import TOGETHER, Experiment, Measured
 from lowwater.experiments.cuts import Cuts
 from lowwater.experiments.factors import Factor, find_factor, in_its_place
 from lowwater.experiments.facts import Facts
@@ -112,7 +112,7 @@ class Lab:
         share = difference.share * ground.share
         blamed, partner = _blamed(factor, facts, detail), ground.partner
         if partner is not None and not detail:
-            blamed = f"{blamed}, together with {_blamed(partner, facts)},"
+            blamed = f"{blamed}{TOGETHER}{_blamed(partner, facts)},"
         codes, tests = factor.codes_in(facts), factor.tests(facts, detail)
         tried = Experiment(
             name,

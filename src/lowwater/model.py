@@ -206,6 +206,10 @@ class Census:
         return known if known >= 0 else None
 
 
+# What `Step.about` ends with for a tensor of torch that was not detached.
+WITH_GRAPH = " with its graph"
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One object on the way from a root to what grew: how it is reached, and what it is.
@@ -224,12 +228,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class GrowthSite:
-    """A line of the program that adds to a container."""
+    """A line of the program that adds to a container.
+
+    `keeps_batches` says that it adds what a generator yields, or what the `__getitem__` of a data
+    set returns.
+    """
 
     where: str
     code: str
     is_memo: bool = False
     in_function: str | None = None
+    keeps_batches: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ from lowwater.recording.writer import Writer
 # Loops of one program; more than this is a library, not a training script.
 MOST_LOOPS = 64
 LOOP = "iteration"
+# What runs within them comes again: loops of the program, and the epochs of a `fit`.
+_WITH_ROUNDS = frozenset({LOOP, "epoch"})
 # What the samples of one unit may cost, beside those that are taken at any cost: a share of the
 # processor time of the program.
 SHARE = 0.0005
@@ -135,7 +137,7 @@ class Observer:
             return None
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id
-        if name == LOOP:
+        if name in _WITH_ROUNDS:
             self._loops.add(unit_id)
         self._slots.append(LowWaterSlots())
         self._paces.append(Pace(self._clocks.process()))
@@ -184,10 +186,9 @@ class Observer:
                 return
             level = self._sample(unit_id, ordinal, now_s)
             if may_collect:
-                is_within = self._is_within_another(unit_id, at_end=at_end)
-                is_last = at_end and not is_within
+                around = self._round_around(unit_id, at_end=at_end)
                 self.escalation.consider(
-                    place, level, self._last_ordinals, at_end=at_end, is_last=is_last
+                    place, level, self._last_ordinals, at_end=at_end, around=around
                 )
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
@@ -198,8 +199,8 @@ class Observer:
             spent_s = max(0.0, self._clocks.own() - began_s - experimenting_s)
             self._paces[unit_id].spend(ordinal, spent_s, at_end=at_end)
 
-    def _is_within_another(self, unit_id: int, *, at_end: bool) -> bool:
-        """Whether a loop around this one goes on: then this one will come again.
+    def _round_around(self, unit_id: int, *, at_end: bool) -> tuple[int, int] | None:
+        """The round of the loop around this one that goes on: then this one will come again.
 
         Loops within it are over when it passes, also where their own ends were not sampled.
         """
@@ -208,10 +209,10 @@ class Observer:
             del opened[opened.index(unit_id) + 1 :]
         elif unit_id in self._loops:
             opened.append(unit_id)
-        is_within = bool(opened) and opened[0] != unit_id
+        loops_around = [loop for loop in opened if loop != unit_id]
         if at_end and unit_id in opened:
             opened.remove(unit_id)
-        return is_within
+        return (loops_around[-1], self._last_ordinals[loops_around[-1]]) if loops_around else None
 
     def moment(self, name: str, then: Callable[[], Mapping[str, int]] | None = None) -> None:
         """Read all probes at the start or at the end of the run; this is no sample of a unit.
@@ -282,7 +283,7 @@ class Observer:
             self.escalation.finish()
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
-            self.note(f"the end could not be looked at: {type(error).__name__}: {error}")
+            self.note(f"the end of the run could not be sampled: {type(error).__name__}: {error}")
 
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""

@@ -129,13 +129,23 @@ class Policy:
     # Censuses in a run: each takes as long as all before it have shown, and tells half as much.
     most_censuses: int = 5
     # The brake, in seconds of processor time: all collections and censuses together take a start
-    # credit and a share of the program's own. After a Keras `fit` a census takes 1.0 to 1.2 s and a
+    # credit and a share of the program's own. After a Keras `fit` a census takes about 1.0 s and a
     # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
     credit_s: float = 1.2
     share: float = 0.125
-    # Factor. By so much the second census may overdraw at the end of a loop: with one alone no
-    # cause can be named. Of 6 s that the shortest Keras programs take, 1.5 to 2 are ours then.
-    overdraft: float = 2.5
+    # Collections, and share of the program's own time: the start credit is as much as the lesser of
+    # the two, where that is more. With six programs at a time on two cores all takes twice the
+    # processor time, and a Keras program was left without a look for want of a tenth of a second.
+    credit_collections: float = 8.0
+    credit_share: float = 0.25
+    # Share of the program's own processor time: so much may censuses take, if it is the last chance
+    # for a second one, for with one alone no cause can be named. In public programs
+    # with JAX, torch and pandas in the process, on a busy machine, two took 0.38 to 0.64 of it.
+    overdraft: float = 0.75
+    # Seconds of processor time that they may take in any case: a script without a framework may
+    # take less itself than a look at all that it has made. With three million objects two looks
+    # take 3.2 s on a quiet machine.
+    overdraft_s: float = 6.0
 
     # ── Attribution: which finding explains how much ─────────────────────────────────────────
     # Share of the growth. A holder with less is not worth a finding, and a rest with less is none.

@@ -34,7 +34,7 @@ from lowwater.verdict.measure import ENDED_BY_US
 _STOPPED: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _LONGEST_NAME = 60
 _LAST_LINES = 20
-_NO_TIME = "as there was no time left (--budget)"
+_NO_TIME = "because no time was left (--budget)"
 # The key of a factor, and what it is told.
 ChangeWanted: TypeAlias = tuple[str, str]
 

@@ -158,6 +158,7 @@ class Suspicion:
         self._latest_bytes = 0
         self._tested_bytes = 0
         self._collected_bytes = 0
+        self._collections = 0
         self._first_held_bytes = 0
         self._last_census: _Census | None = None
         # Where the unit of the last census was when it was last waited for.
@@ -176,7 +177,10 @@ class Suspicion:
     def wants_collection(
         self, unit_id: int, ordinal: int, in_use_bytes: int, *, at_end: bool = False
     ) -> bool:
-        """Take a mark of a unit; True when the collector should be run now."""
+        """Take a mark of a unit; True when the collector should be run now.
+
+        `at_end` is the end of a loop that is within no other: those end in every round of it.
+        """
         rise = self._rises.setdefault(unit_id, Rise(self._policy))
         is_rising = rise.add(ordinal, in_use_bytes)
         self._latest_bytes = in_use_bytes
@@ -193,6 +197,7 @@ class Suspicion:
         self._rises[unit_id].is_suspected = True
         self._tested_bytes = max(self._tested_bytes, self._latest_bytes)
         self._collected_bytes = after_bytes
+        self._collections += 1
         for rise in self._rises.values():
             rise.wait()
 
@@ -222,10 +227,12 @@ class Suspicion:
         """Whether much of the rise is above all levels that were tried.
 
         Garbage and leak look the same until then, and at an end there may be no other chance. One
-        census alone tells nothing, so the second one needs less of a reason.
+        census alone tells nothing, and what two collections left behind may have risen by chance:
+        so the second census and the third collection need less of a reason.
         """
         untested = in_use_bytes - self._tested_bytes
-        share = 0.0 if self.lacks_a_census else self._policy.untested
+        is_short = self.lacks_a_census or self._collections < self._policy.marks_of_a_piece
+        share = 0.0 if is_short else self._policy.untested
         return untested >= max(self._policy.least_rise_bytes // 2, share * rise.risen(in_use_bytes))
 
     def _has_grown(self, last: _Census, held_bytes: int) -> bool:

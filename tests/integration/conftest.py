@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -39,8 +41,9 @@ class Run:
 class Programs:
     """Writes programs and runs them, plainly or under watch."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, warm_python: "WarmPython | None" = None) -> None:
         self.folder = folder
+        self._warm_python = warm_python
         self.env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONUNBUFFERED": "1"}
 
     def write(self, name, text):
@@ -51,6 +54,10 @@ class Programs:
 
     def plain(self, *arguments, **options):
         return self._run([sys.executable, *arguments], **options)
+
+    def warm(self, script, *arguments, timeout=600):
+        """A program that finds TensorFlow and Keras imported, but not used."""
+        return self._warm_python.run(self.folder, script, arguments, timeout)
 
     def lowwater(self, *arguments, **options):
         return self._run([sys.executable, "-m", "lowwater", *arguments], **options)
@@ -82,7 +89,7 @@ class Programs:
             **options,
         )
 
-    def _run(self, command, *, input=None, env=None, timeout=240, **options):  # noqa: A002
+    def _run(self, command, *, input=None, env=None, timeout=600, **options):  # noqa: A002
         return subprocess.run(
             command,
             cwd=options.pop("cwd", self.folder),
@@ -97,9 +104,58 @@ class Programs:
         )
 
 
+class WarmPython:
+    """Runs programs in forks of one process that has imported TensorFlow; started when needed."""
+
+    def __init__(self) -> None:
+        self._process = None
+
+    def run(self, folder, script, arguments, timeout):
+        if self._process is None:
+            self._process = self._start()
+        out, err = folder / "stdout.txt", folder / "stderr.txt"
+        order = {"script": script, "arguments": arguments, "folder": str(folder)}
+        print(
+            json.dumps({**order, "out": str(out), "err": str(err)}),
+            file=self._process.stdin,
+            flush=True,
+        )
+        if not select([self._process.stdout], [], [], timeout)[0]:
+            self.stop()
+            raise subprocess.TimeoutExpired([script, *arguments], timeout)
+        code = int(self._process.stdout.readline())
+        return subprocess.CompletedProcess(script, code, out.read_text(), err.read_text())
+
+    def stop(self):
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()
+            self._process = None
+
+    def _start(self):
+        # oneDNN brings a pool for host tensors; whether it does is settled by the import.
+        env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+        return subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("warm_python.py"))],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            start_new_session=True,
+        )
+
+
+@pytest.fixture(scope="session")
+def warm_python():
+    server = WarmPython()
+    yield server
+    server.stop()
+
+
 @pytest.fixture
-def programs(tmp_path):
-    return Programs(tmp_path)
+def programs(tmp_path, warm_python):
+    return Programs(tmp_path, warm_python)
 
 
 @pytest.fixture(scope="session")

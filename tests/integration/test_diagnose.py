@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -144,14 +145,16 @@ def test_generator_that_keeps_its_batches_is_named_and_long_loops_are_left(progr
     found = diagnosis(script)
 
     [sentence] = found.sentences
-    assert sentence.startswith("What `window` keeps (train.py:16) causes it: 100 % of the growth")
-    assert sentence.endswith("when old items are taken out of it in every epoch.")
+    assert sentence == (
+        "What `window` keeps (train.py:16) is the cause: when old items are removed from it in "
+        "every epoch, the growth is gone (100 %)."
+    )
     measured = found.row("as it is")["measured"]
     assert measured["growth_bytes"] == pytest.approx(30 * 32 * 2048 * 4, rel=0.1)
 
 
 @pytest.mark.tensorflow
-def test_long_data_set_on_jax_is_cut_and_named_without_tensorflow(programs, diagnosis):
+def test_long_data_set_on_jax_is_cut_and_named_without_tensorflow(with_jax, diagnosis, programs):
     script = write(
         programs,
         """
@@ -203,7 +206,8 @@ def test_loop_of_models_is_explained_by_the_leak_that_is_mended(programs, diagno
 
     assert found.effect("library leaks mended") in {"stops", "less"}
     assert found.states.get("LW205") == "confirmed"
-    assert found.sentences[0].startswith("A leak of the libraries that mend() repairs causes")
+    said = r"A library leak that mend\(\) repairs is (part of )?the cause: without it, "
+    assert re.match(said, found.sentences[0])
     assert not any(sentence.startswith("They act") for sentence in found.sentences)
 
 
@@ -237,7 +241,8 @@ def test_custom_loop_that_retraces_is_named_and_what_needs_fit_says_so(programs,
     found = diagnosis(script)
 
     [sentence] = found.sentences
-    assert sentence.startswith("What `step` keeps (train.py:9) causes it: 100 % of the growth")
+    assert sentence.startswith("What `step` keeps (train.py:9) is the cause: ")
+    assert sentence.endswith(", the growth is gone (100 %).")
     assert found.states == {"LW202": "confirmed"}
     assert found.row("without your callbacks")["says"] == "the program does not call fit"
 
@@ -273,7 +278,7 @@ def test_study_that_keeps_its_models_is_named_though_a_registry_holds_them_as_we
 
     [sentence, *_] = found.sentences
     assert sentence.startswith("What `Study.trials` keeps (train.py:")
-    assert "together with a leak of the libraries that mend() repairs" in sentence
+    assert "together with a library leak that mend() repairs" in sentence
     assert found.states["LW201"] == "confirmed"
     assert not any("tracing" in one for one in found.sentences)
 
@@ -316,7 +321,7 @@ def test_producer_that_outruns_its_consumer_only_in_whole_rounds_is_not_acquitte
     found = diagnosis(script)
 
     assert found.states == {"LW102": "confirmed"}
-    assert "all with whole rounds" in " ".join(found.stdout.split())
+    assert "all with full rounds" in " ".join(found.stdout.split())
 
 
 @pytest.mark.tensorflow
@@ -325,9 +330,9 @@ def test_flat_program_stops_after_the_first_run_and_says_so(programs, diagnosis)
 
     assert found.runs == ["as it is"]
     assert found.sentences == []
-    assert "There is nothing to find" in found.stdout
+    assert "No leak found" in found.stdout
     # It would go on for 60 epochs: what was not seen is not acquitted.
-    assert "The rest was cut off" in " ".join(found.stdout.split())
+    assert "The rest was skipped" in " ".join(found.stdout.split())
 
 
 @pytest.mark.tensorflow
@@ -352,7 +357,7 @@ def test_program_that_needs_its_callback_is_a_row_and_the_callback_is_named_all_
     assert found.returncode == 0
     assert found.effect("without your callbacks") == "failed"
     assert "exit code 1" in found.row("without your callbacks")["says"]
-    assert found.effect("your callbacks act once only") == "stops"
+    assert found.effect("your callbacks run once only") == "stops"
     assert found.sentences[0].startswith("The callback Keeps (train.py:")
 
 
@@ -377,7 +382,7 @@ LISTS = """
 
 @pytest.mark.parametrize(
     ("needed", "name"),
-    [("1", "what is held, let go"), ("7", "your containers stop growing")],
+    [("1", "old items removed"), ("7", "your containers stop growing")],
 )
 def test_list_of_a_program_without_any_framework_is_named_by_its_line(
     programs, diagnosis, needed, name
@@ -385,7 +390,8 @@ def test_list_of_a_program_without_any_framework_is_named_by_its_line(
     found = diagnosis(write(programs, LISTS.replace("NEEDED", needed)))
 
     [sentence] = found.sentences
-    assert sentence.startswith("What `frames` keeps (train.py:6) causes it: 100 % of the growth")
+    assert sentence.startswith("What `frames` keeps (train.py:6) is the cause: ")
+    assert sentence.endswith(", the growth is gone (100 %).")
     assert found.effect(name) == "stops"
     assert found.states == {"LW102": "confirmed"}
     assert found.row("library leaks mended")["measured"] is None
@@ -435,11 +441,11 @@ def test_program_that_needs_all_rounds_of_a_loop_is_run_again_with_whole_loops(p
 
 
 # For each specimen how the sentences begin that name its causes; nothing else may be named.
-LIBRARY = "A leak of the libraries that mend() repairs causes it"
+LIBRARY = "A library leak that mend() repairs is the cause"
 
 
 def part(sentence):
-    return sentence.replace("causes it", "causes a part of it")
+    return sentence.replace("is the cause", "is part of the cause")
 
 
 NAMED = {
@@ -449,14 +455,16 @@ NAMED = {
     "sequence_per_fit_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
     "generator_pipeline_per_epoch_leaks": ["What `Graph._py_funcs_used_in_graph` keeps"],
     "histories_by_fold_leaks": ["What `Comparison.histories` keeps"],
-    "shuffle_buffer_outgrows_leaks": ["`shuffle()` causes a part of it", "The other"],
-    "cache_behind_repeat_leaks": ["`cache()` causes it"],
-    "retrace_epsilon_leaks": ["What `Agent.learn` keeps (retrace_epsilon_leaks.py:16) causes it"],
+    "shuffle_buffer_outgrows_leaks": ["`shuffle()` is part of the cause", "The other"],
+    "cache_behind_repeat_leaks": ["`cache()` is the cause"],
+    "retrace_epsilon_leaks": [
+        "What `Agent.learn` keeps (retrace_epsilon_leaks.py:16) is the cause"
+    ],
     # About nine tenths of it: whether that is called all of it or a part is a matter of bytes.
-    "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) causes"],
+    "function_per_task_leaks": ["What `step` keeps (function_per_task_leaks.py:19) is "],
     "kfold_fresh_models_leaks": [LIBRARY],
     "callback_and_models_leaks": [part(LIBRARY), "What `EpochOutputs.outputs` keeps"],
-    "ragged_blocks_fragmented": ["How malloc keeps free memory causes it"],
+    "ragged_blocks_fragmented": ["How malloc keeps free memory is the cause"],
     "generator_closure_leaks": ["What `generator.window` keeps"],
     "seeded_noise_leaks": ["What TensorFlow keeps for every new shape, seed, name or number"],
     "replay_memory_leaks": ["What `ReplayMemory.transitions` keeps (replay_memory_leaks.py:21)"],
@@ -467,9 +475,9 @@ NAMED = {
     "list_and_retracing_leaks": ["What `Policy.update` keeps", "What `Session.frames` keeps"],
     "heads_on_backbone_leaks": ["What `Dense._outbound_nodes` keeps"],
     "registered_loss_per_fold_leaks": ["What `object_registration.GLOBAL_CUSTOM_NAMES`"],
-    "kept_tapes_leaks": ["What `Rollouts.tapes` keeps (kept_tapes_leaks.py:27) causes it"],
-    "tape_as_attribute_leaks": ["A gradient tape that is never closed causes it"],
-    "lr_assign_graph_leaks": ["That operations are added to a graph in every round causes it"],
+    "kept_tapes_leaks": ["What `Rollouts.tapes` keeps (kept_tapes_leaks.py:27) is the cause"],
+    "tape_as_attribute_leaks": ["A gradient tape that is never closed is the cause"],
+    "lr_assign_graph_leaks": ["Adding operations to a graph in every round is the cause"],
     "callback_flat": [],
     "tape_loop_flat": [],
 }
@@ -484,7 +492,7 @@ def test_the_causes_of_a_specimen_are_named_and_no_other(programs, diagnosis, na
     found = diagnosis(f"{name}.py")
 
     # What is left over names no cause, and whether it is enough to be told of is a matter of bytes.
-    named = [one for one in found.sentences if not one.startswith("A smaller leak is left")]
+    named = [one for one in found.sentences if not one.startswith("A smaller leak remains")]
     beginnings = NAMED[name]
     assert len(named) == len(beginnings), found.sentences
     assert all(map(str.startswith, named, beginnings)), found.sentences
@@ -577,7 +585,7 @@ def test_program_that_fails_is_told_with_its_last_words_and_its_exit_code(progra
 
     assert found.returncode == 1
     assert found.row("as it is")["says"] == "KeyError: 'loss' (exit code 1)"
-    assert "Nothing can be told, for the program fails: KeyError: 'loss'" in found.stdout
+    assert "No diagnosis: the program fails: KeyError: 'loss'" in found.stdout
     assert "  before" in found.stderr
     assert "Traceback (most recent call last):" in found.stderr
 
@@ -623,12 +631,12 @@ def test_program_that_writes_runs_in_copies_where_nobody_can_be_asked(programs):
     in_a_copy = programs.lowwater("diagnose", script, env=env)
 
     assert in_a_copy.returncode == 0
-    assert "each run has a copy of this folder" in in_a_copy.stderr
+    assert "each run uses its own copy of this folder" in in_a_copy.stderr
     assert not (programs.folder / "written.txt").exists()
 
     here = programs.lowwater("diagnose", "--fresh", "--yes", script, env=env)
 
-    assert here.stderr.startswith("warning: The program is run several times")
+    assert here.stderr.startswith("warning: The program runs several times")
     assert (programs.folder / "written.txt").exists()
 
 
@@ -663,8 +671,8 @@ def test_further_runs_are_made_in_copies_once_one_is_seen_to_write(programs):
     [note] = [line for line in found.stderr.splitlines() if line.startswith("note:")]
     assert note == (
         "note: The program wrote 4 files (by_a_shell.txt, log.txt, opened, …). Each further run "
-        "writes them again. As nobody can be asked, each run has a copy of this folder. "
-        "--yes lets them run here."
+        "writes them again. This is not a terminal, so each run uses its own copy of this "
+        "folder. Use --yes to run here."
     )
     assert "2 runs" in found.stdout
     assert (programs.folder / "log.txt").read_text() == "x"
@@ -728,8 +736,7 @@ def test_writes_that_a_copy_does_not_hold_are_told(programs):
     )
 
     assert (
-        "note: The program also writes outside of the copy of this folder, in every run: "
-        f"{target}.\n"
+        f"note: The program also writes outside this folder. Every run writes there: {target}.\n"
     ) in found.stderr
 
 
@@ -835,7 +842,7 @@ def test_run_that_does_not_end_is_ended_with_the_budget(programs, diagnosis):
 
     assert found.returncode == 0
     assert found.row("as it is")["says"].startswith("the run was ended")
-    assert "no time left (--budget)" in found.stdout
+    assert "No diagnosis: the run was ended because no time was left (--budget)." in found.stdout
 
 
 @pytest.mark.parametrize(
@@ -891,9 +898,9 @@ def test_question_is_asked_on_a_terminal_before_the_second_run(programs):
     )
 
     terminal.expect_exact("The program wrote 4 files (by_a_shell.txt, log.txt, opened")
-    terminal.expect_exact("Go on here? [y/N]:")
+    terminal.expect_exact("Continue in this folder? [y/N]:")
     terminal.sendline("n")
-    terminal.expect_exact("error: no further run was made. Try: lowwater diagnose --sandbox")
+    terminal.expect_exact("error: stopped after the first run. Try: lowwater diagnose --sandbox")
     terminal.expect(pexpect.EOF)
     terminal.close()
 

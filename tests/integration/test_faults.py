@@ -205,7 +205,7 @@ def test_a_full_disk_costs_the_recording_and_not_the_program(programs):
 
     assert done.returncode == 0
     assert done.stdout == "done\n"
-    assert "/dev/full is not a file that can be read back" in done.stderr
+    assert "/dev/full is not a regular file" in done.stderr
 
 
 def test_a_disk_that_fills_up_leaves_a_readable_recording_and_a_note(programs):
@@ -244,15 +244,15 @@ def test_a_folder_that_is_not_there_is_noticed_before_the_program_starts(program
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nowhere.py"], "there is no such script (received: nowhere.py)"),
+        (["nowhere.py"], "no such script (received: nowhere.py)"),
         (["train"], "Try: lowwater run -m train"),
-        (["."], "the script is a folder without a __main__.py (received: .)"),
-        (["-m", "no_such_package.train"], "there is no such module"),
-        (["-m", "json.no_such_part"], "there is no such module"),
+        (["."], "the script is a folder without __main__.py (received: .)"),
+        (["-m", "no_such_package.train"], "no such module"),
+        (["-m", "json.no_such_part"], "no such module"),
         ([], "Missing argument 'SCRIPT'"),
         (["--fail-on", "rain", "train.py"], "'rain' is not 'leak'"),
-        (["--fail-on", "leak", "--min-growth", "much", "train.py"], "--min-growth is no size"),
-        (["--min-growth", "1 MiB", "train.py"], "--min-growth goes with --fail-on leak"),
+        (["--fail-on", "leak", "--min-growth", "much", "train.py"], "--min-growth is not a size"),
+        (["--min-growth", "1 MiB", "train.py"], "--min-growth requires --fail-on leak"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_2(programs, arguments, sentence):

@@ -209,8 +209,8 @@ def test_import_that_begins_the_framework_is_told_and_every_child_starts_anew(ru
     )
 
     assert seen[0] == 5
-    assert seen[1] == "spawn: importing has started TensorFlow already"
-    assert "each imports the framework anew" in seen[2][0]
+    assert seen[1] == "spawn: importing already started TensorFlow"
+    assert "each one imports the framework again" in seen[2][0]
 
 
 def test_framework_that_is_imported_later_gets_a_new_server(run):
@@ -227,7 +227,7 @@ def test_framework_that_is_imported_later_gets_a_new_server(run):
     assert seen == [False, True]
 
 
-def test_backend_is_the_callers(run):
+def test_backend_is_the_callers(with_jax, run):
     seen = run(
         """\
             import json, os
@@ -293,7 +293,7 @@ def test_framework_that_only_the_function_imports_is_there_for_the_next_call(run
     assert seen == [False, True, False]
 
 
-def test_function_that_sets_up_its_framework_itself_imports_it_every_time(run):
+def test_function_that_sets_up_its_framework_itself_imports_it_every_time(with_jax, run):
     seen = run(
         """\
             import json, os, sys, lowwater

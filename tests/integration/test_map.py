@@ -177,10 +177,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            ({"on_error": "ignore"}, "no such way to treat errors"),
-            ({"workers": 0}, "`workers` has to be 1 or more"),
-            ({"retries": -1}, "`retries` has to be 0 or more"),
-            ({"timeout": "never"}, "`timeout` has to be above zero"),
+            ({"on_error": "ignore"}, 'on_error must be "raise" or "collect"'),
+            ({"workers": 0}, "`workers` must be 1 or more"),
+            ({"retries": -1}, "`retries` must be 0 or more"),
+            ({"timeout": "never"}, "`timeout` must be more than 0"),
         ],
     )
     def test_options_that_cannot_be_are_refused(self, options, told):
@@ -188,11 +188,11 @@ class TestErrors:
             lowwater.map(power, [1], **options)
 
     def test_configurations_have_to_be_a_list(self):
-        with pytest.raises(UsageError, match="needs the configurations as a list"):
+        with pytest.raises(UsageError, match="takes the configurations as a list"):
             lowwater.map(power, 3)
 
     def test_function_has_to_be_one(self):
-        with pytest.raises(UsageError, match="map\\(\\) calls a function"):
+        with pytest.raises(UsageError, match="map\\(\\) takes a function"):
             lowwater.map("power", [1])
 
 
@@ -304,7 +304,9 @@ class TestResultsFile:
         # As if the class of the result had been renamed since.
         monkeypatch.setattr(results_file, "pickle", NoScores)
 
-        with pytest.warns(UserWarning, match="cannot be read, its trial is made again: KeyError"):
+        with pytest.warns(
+            UserWarning, match="Cannot read a result in .*; its trial runs again: KeyError"
+        ):
             lowwater.map(trial, [1], results=file)
         assert made() == [1, 1]
 
@@ -325,12 +327,12 @@ class TestResultsFile:
         file = tmp_path / "notes.txt"
         file.write_text("my notes")
 
-        with pytest.raises(UnreadableInput, match="has no results of a map"):
+        with pytest.raises(UnreadableInput, match="is not a results file of map"):
             lowwater.map(power, [1], results=file)
         assert file.read_text() == "my notes"
 
     def test_what_is_no_file_is_refused(self):
-        with pytest.raises(UsageError, match="is not a file that results can be kept in"):
+        with pytest.raises(UsageError, match="is not a file that can hold results"):
             lowwater.map(power, [1], results="/dev/full")
 
     def test_results_of_another_function_are_refused(self, tmp_path):
@@ -355,7 +357,7 @@ class TestResultsFile:
     def test_folder_that_does_not_exist_is_refused_before_any_trial(self, tmp_path, calls):
         trial, made = calls
 
-        with pytest.raises(UsageError, match="cannot be written"):
+        with pytest.raises(UsageError, match="Cannot write the results"):
             lowwater.map(trial, [1], results=tmp_path / "no" / "scores.lw")
         assert made() == []
 

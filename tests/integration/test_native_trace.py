@@ -122,7 +122,7 @@ class TestALibrary:
         run = programs.watch("train.py")
 
         assert notes_on_memray(run) == [
-            "memray was not started: the program has a profile function of its own"
+            "memray was not started: the program uses its own profile function"
         ]
         assert run.stdout.endswith("True\n")
         assert run.report["findings"][0]["code"] == "LW404"

@@ -1,6 +1,7 @@
 """Real models are released, and the memory comes back."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -66,9 +67,11 @@ ROUNDS = """
 """
 
 
-def run(programs, text, **options):
+def run(programs, text, env=None, **options):
     programs.write("train.py", text)
-    done = programs.plain("train.py", **options)
+    # Another backend, or other settings, need a process that has imported nothing yet.
+    start = partial(programs.plain, env=env) if env or "tf_keras" in text else programs.warm
+    done = start("train.py", **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -295,9 +298,8 @@ def test_receipt_agrees_with_psutil_on_what_malloc_holds(programs):
         heap = psutil.heap_info()
         return heap.heap_used + heap.mmap_used
 
-    fitted()
-    lowwater.release()
-    for _ in range(2):
+    # The very first call of the process counts as well.
+    for _ in range(3):
         fitted()
         before = held()
         receipt = lowwater.release()
@@ -311,7 +313,7 @@ def test_receipt_agrees_with_psutil_on_what_malloc_holds(programs):
     numbers = [line.split() for line in lines if line.replace(" ", "").isdigit()]
     for told, measured in numbers:
         assert abs(int(told) - int(measured)) <= 0.02 * int(measured)
-    assert len(numbers) == lines.count("True") == 2
+    assert len(numbers) == lines.count("True") == 3
     assert "  counted in use: " in stdout
 
 
@@ -652,7 +654,7 @@ def test_hollow_model_is_empty_and_says_so(programs):
     check_hollow(run(programs, SMALL + HOLLOW))
 
 
-def test_hollow_model_on_jax(programs):
+def test_hollow_model_on_jax(with_jax, programs):
     env = {**programs.env, "KERAS_BACKEND": "jax"}
 
     check_hollow(run(programs, SMALL.replace("tensorflow as tf, ", "") + HOLLOW, env=env))
@@ -673,7 +675,7 @@ def test_rounds_of_tf_keras_leave_nothing_behind(programs):
     assert objects < 200
 
 
-def test_rounds_on_jax_leave_nothing_behind(programs):
+def test_rounds_on_jax_leave_nothing_behind(with_jax, programs):
     text = SMALL.replace("tensorflow as tf, ", "") + ROUNDS.replace("ROUNDS", "6")
 
     stdout = run(programs, text, env={**programs.env, "KERAS_BACKEND": "jax"})
@@ -706,7 +708,7 @@ def test_part_of_a_living_model_is_not_emptied(programs):
     """,
     )
 
-    assert "is part of another model that lives, so nothing was emptied" in stdout
+    assert "is part of another live model, so nothing was emptied" in stdout
     assert stdout.splitlines()[-1] == "works"
 
 
@@ -739,8 +741,8 @@ def test_model_at_work_on_another_thread_is_refused(programs):
     """,
     )
 
-    assert stdout.count("is at work, in `fit` on thread 'worker', so nothing was released") == 3
-    assert "`sequential` (Sequential) is still alive (say force=True" in stdout
+    assert stdout.count("is in use by `fit` on thread 'worker', so nothing was released") == 3
+    assert "`sequential` (Sequential) is still alive (pass force=True" in stdout
     assert stdout.splitlines()[-1] == "True"
 
 
@@ -812,10 +814,10 @@ def test_registry_of_another_make_is_left_alone(programs):
     """,
     )
 
-    assert stdout.startswith("True ['this release of TensorFlow keeps its gradients in a way")
+    assert stdout.startswith("True ['Lowwater does not know how this TensorFlow release keeps")
 
 
-STAYS_OPEN = "1 open session stays open, for all we know in use: see lowwater.sessions()"
+STAYS_OPEN = "1 open session left open; may still be in use: see lowwater.sessions()"
 SESSIONS = """\
     import gc, threading
     import tensorflow as tf, lowwater

@@ -108,8 +108,8 @@ LIVING = """\
 def test_living_models_and_gradients_are_bit_identical(programs):
     programs.write("living.py", LIVING)
 
-    plain = programs.plain("living.py", "plainly")
-    released = programs.plain("living.py", "releases")
+    plain = programs.warm("living.py", "plainly")
+    released = programs.warm("living.py", "releases")
 
     assert plain.returncode == 0, plain.stderr
     assert released.returncode == 0, released.stderr
@@ -178,7 +178,7 @@ INLINED = """\
 def test_copied_graphs_keep_their_gradients_and_dead_ones_do_not(programs):
     programs.write("inlined.py", INLINED)
 
-    done = programs.plain("inlined.py")
+    done = programs.warm("inlined.py")
 
     assert done.stdout.splitlines() == ["[7.0, 7.0, 7.0, 7.0]", "0"], done.stderr
 
@@ -221,7 +221,7 @@ EXPORTED = """\
 def test_graph_that_is_exported_while_mended_can_come_back_after_a_release(programs):
     programs.write("exported.py", EXPORTED)
 
-    done = programs.plain("exported.py", "mended")
+    done = programs.warm("exported.py", "mended")
 
     assert done.stdout.splitlines() == ["6.0", "7.0"], done.stderr
 
@@ -230,7 +230,7 @@ def test_gradient_of_a_graph_that_only_its_definition_remembers_is_an_error(prog
     """A limit: without `mend()` nobody sees the export. It computes, and no gradient is wrong."""
     programs.write("exported.py", EXPORTED)
 
-    done = programs.plain("exported.py", "plain")
+    done = programs.warm("exported.py", "plain")
 
     [value, error] = done.stdout.splitlines()
     assert value == "6.0"

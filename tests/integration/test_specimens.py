@@ -28,7 +28,7 @@ LIVE = frozenset(
     epoch_key_cache_leaks collector_off_sawtooth collector_off_weakref_flat
     retrace_epsilon_flat lr_assign_graph_leaks sessions_leaks
     sessions_flat clear_session_in_epochs_flat function_per_task_leaks kept_tapes_leaks
-    serve_predict_lengths_leaks compiled_per_tenant_leaks vocabulary_per_fold_leaks
+    slow_py_function_leaks compiled_per_tenant_leaks vocabulary_per_fold_leaks
     heads_on_backbone_leaks registered_loss_per_fold_leaks checked_numerics_leaks
     cache_behind_repeat_leaks cache_that_fits_flat shuffle_buffer_outgrows_leaks
     generator_keeps_batches_leaks sequence_per_fit_leaks logged_under_tape_leaks

@@ -1,16 +1,14 @@
 """How right the verdict is on recordings: at each prefix, over time, and on copies."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
 from lowwater.model import Kind, Timeline, Unit, Verdict
 from lowwater.verdict import judge
 from lowwater.verdict.lines import with_lines
 from replay.first_line import Truth
-from replay.recordings import Recorded, forget_timelines
+from replay.recordings import Recorded
 from replay.transforms import COPIES, cut
 
 FEWEST_ROUNDS = 5
@@ -112,15 +110,14 @@ def rounds_of(timeline: Timeline, unit: Unit) -> int:
     return max((sample.ordinal for sample in timeline.of(unit)), default=0)
 
 
-def prefixes(recorded: Recorded, until: float = math.inf) -> Iterator[Answer]:
+def prefixes(recorded: Recorded) -> Iterator[Answer]:
     """The answer after each round from the fifth on; far out, after every few."""
     timeline, truth = recorded.timeline(), recorded.truth
     unit = unit_of(timeline, truth)
     if unit is None:
         return
     for rounds in _looked_at(timeline, unit):
-        if rounds <= until:
-            yield Answer(recorded, truth, rounds, _verdict_after(recorded, unit, rounds))
+        yield Answer(recorded, truth, rounds, verdict_on(cut(timeline, unit, rounds)))
 
 
 def _looked_at(timeline: Timeline, unit: Unit) -> Iterator[int]:
@@ -130,17 +127,6 @@ def _looked_at(timeline: Timeline, unit: Unit) -> Iterator[int]:
         if rounds >= due or rounds == ordinals[-1] >= FEWEST_ROUNDS:
             due = rounds + 1 if rounds < _EVERY_ROUND else round(rounds * _NEXT)
             yield rounds
-
-
-@cache
-def _verdict_after(recorded: Recorded, unit: Unit, rounds: int) -> Verdict:
-    return verdict_on(cut(recorded.timeline(), unit, rounds))
-
-
-def forget_all() -> None:
-    """Drop the timelines that were read, and the verdicts on them."""
-    _verdict_after.cache_clear()
-    forget_timelines()
 
 
 def whole(recorded: Recorded) -> Answer:

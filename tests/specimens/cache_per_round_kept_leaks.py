@@ -1,4 +1,4 @@
-# expect: leak of about 674000 bytes per iteration at cache_per_round_kept_leaks.py:34; LW301|LW102 at 19,18
+# expect: leak of about 674000 bytes per iteration at cache_per_round_kept_leaks.py:34; LW301 at 19
 """Continual learning: the cached data set of every season is kept for rehearsal."""
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-# expect: leak of about 983040 bytes per epoch; LW303|LW102 at 20 held by window
+# expect: leak of about 983040 bytes per epoch; LW303 at 20 held by window
 """A generator with a window over the past that it forgets to cut."""
 import keras
 import numpy as np

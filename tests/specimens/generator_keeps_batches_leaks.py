@@ -1,4 +1,4 @@
-# expect: leak of about 1090000 bytes per epoch; LW303|LW102 at 28 held by history
+# expect: leak of about 1090000 bytes per epoch; LW303 at 28 held by history
 """A PyDataset that remembers the batches it has handed out, to draw hard ones again."""
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-# expect: flat
+# expect: no leak
 import keras
 import numpy as np
 

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 
 def make_fifty(epoch, logs):
-    tensors = [tf.random.normal((1024, 1024)) for _ in range(50)]
+    tensors = [tf.zeros((1024, 1024)) for _ in range(50)]
     assert len(tensors) == 50
 
 

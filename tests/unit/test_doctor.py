@@ -78,7 +78,7 @@ def test_library_without_metadata_is_not_called_absent(machine, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
 
     [why] = {section("versions", machine())[name].why for name in ("torch", "keras")}
-    assert why == "can be imported, but was installed without package metadata"
+    assert why == "importable, but installed without package metadata"
 
 
 def test_examining_imports_no_framework():
@@ -105,7 +105,7 @@ def test_examining_imports_no_framework():
         ("libtcmalloc_minimal.so.4", "tcmalloc (libtcmalloc_minimal.so.4)"),
         ("ld-musl-x86_64.so.1", "musl (ld-musl-x86_64.so.1)"),
         ("libodd.so", "unknown allocator (libodd.so)"),
-        (None, NotMeasured("the dynamic linker does not say where malloc comes from")),
+        (None, NotMeasured("the dynamic linker does not report where malloc comes from")),
     ],
 )
 def test_malloc_is_named_by_its_library(machine, library, told):
@@ -186,7 +186,7 @@ def test_setting_that_is_absent_says_what_happens_without_it(machine):
 @pytest.mark.parametrize(
     ("environ", "flags", "answer"),
     [
-        ({}, "fpu avx2 avx512_vnni", "from 256 KiB on TensorFlow's pool"),
+        ({}, "fpu avx2 avx512_vnni", "TensorFlow's pool from 256 KiB on"),
         ({}, "fpu avx2", "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"),
         ({"TF_ENABLE_ONEDNN_OPTS": "0"}, "avx512_vnni", "malloc (TF_ENABLE_ONEDNN_OPTS"),
         ({"TF_CPU_ALLOCATOR_USE_BFC": "1"}, "fpu", "TensorFlow's pool (TF_CPU_ALLOCATOR_USE_BFC)"),
@@ -276,7 +276,7 @@ def test_machine_without_tensorflow_has_no_leak_of_it(machine, monkeypatch):
     checkup = examine(machine())
 
     assert checkup.known_leaks == ()
-    assert "none that we know of" in as_text(checkup)
+    assert "Known library leaks in the installed versions\n  none known\n" in as_text(checkup)
 
 
 # What cannot be measured
@@ -306,7 +306,7 @@ def test_gpu_memory_is_never_promised(machine):
 def test_other_backend_is_told_as_not_read(machine):
     unmeasured = examine(machine(environ={"KERAS_BACKEND": "torch"})).unmeasured
 
-    assert unmeasured["the allocator of torch"] == "this release reads TensorFlow's only"
+    assert unmeasured["the allocator of torch"] == "this release reads only TensorFlow's"
 
 
 # Failures

@@ -28,9 +28,9 @@ def test_page_is_the_documentation_of_the_cause():
 LW103 history-keeps-model
 Kept `History` objects keep whole models alive.
 
-`fit` returns a `History`, which looks like a table of numbers. It is a
-callback, though, and every callback has an attribute `model`: who keeps the
-object keeps the model, its optimizer and its graphs. The numbers alone are in
+`fit` returns a `History`, which looks like a table of numbers. But it is a
+callback, and every callback has an attribute `model`: if you keep the object,
+you keep the model, its optimizer and its graphs. The numbers alone are in
 `history.history`, a plain dict.
 
 Leaks:
@@ -66,7 +66,7 @@ def test_several_causes_are_explained_one_after_the_other():
 def test_leak_of_a_library_says_where_it_is_reported():
     output = " ".join(explain("LW205").output.split())
 
-    assert "A leak of tensorflow (reported from 2.11 on, measured on 2.21;" in output
+    assert "A leak in tensorflow (reported from 2.11 on, measured on 2.21;" in output
     assert "reported as tensorflow/tensorflow#97697." in output
 
 
@@ -78,7 +78,7 @@ def test_without_a_name_all_causes_are_listed_in_order():
     assert lines[0] == (
         "LW101  callback-retention      A callback keeps data of every epoch or batch."
     )
-    assert lines[-1] == "More on one of them: lowwater explain LW101"
+    assert lines[-1] == "To read more about one: lowwater explain LW101"
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_without_a_name_all_causes_are_listed_in_order():
     [
         ("callback-retentoin", "lowwater explain callback-retention"),
         ("LW20", "lowwater explain LW2"),
-        ("xyz", "lowwater explain, for the list"),
+        ("xyz", "lowwater explain, which lists all causes"),
     ],
 )
 def test_unknown_cause_is_a_usage_error_with_a_way_on(name, advice):
     error = explain(name).exception
 
-    assert str(error).startswith(f"there is no such cause (received: {name}). Try: {advice}")
+    assert str(error).startswith(f"no such cause (received: {name}). Try: {advice}")
     assert error.exit_code == 2
 
 

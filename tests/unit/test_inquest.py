@@ -62,8 +62,8 @@ def test_that_memory_was_too_tight_for_all_objects_is_told_once(inquest, program
 
     [note] = notes
     assert re.fullmatch(
-        r"memory was too tight \(30\.0 MiB free\) to look at all objects: [\d,]+ were looked at,"
-        r" and a cause may lie among the others",
+        r"too little memory was free \(30\.0 MiB\) for a full heap scan: [\d,]+ objects were "
+        r"scanned, and a cause may be among the others",
         note,
     )
     assert objects < 1_000_000
@@ -79,10 +79,7 @@ def test_without_room_no_object_is_looked_at(inquest):
     assert inquest(0) is None
     assert inquest(MIB) is None
     assert notes == [
-        (
-            "memory was too tight (6.0 MiB free) to look at the objects:"
-            " what holds the memory is not known"
-        )
+        ("too little memory was free (6.0 MiB) for a heap scan: what holds the memory is not known")
     ]
     assert tally(inquest.last_words(), tallies.COLLECTOR)
 

@@ -429,7 +429,7 @@ def test_a_census_that_fails_is_a_note_and_is_not_tried_again(path, clock, error
 
     assert len(inquiry.seen) == 1
     [note] = timeline.notes
-    assert note.text.startswith("the objects could not be looked at")
+    assert note.text.startswith("the heap scan failed")
     assert type(error).__name__ in note.text
     assert timeline.censuses == ()
     assert [sample.ordinal for sample in timeline.samples][-1] == 200
@@ -515,6 +515,27 @@ def test_the_second_census_is_made_at_the_end_of_a_loop_that_cannot_afford_it_be
     assert census_rounds(path, clock, Inquiry(clock), rounds, first_s=2.0) == [4, rounds]
 
 
+def test_two_censuses_are_not_made_in_the_same_epoch_of_the_fit_around(path, clock):
+    """A list of the batches of one epoch is longer at its end than at its start, and no leak."""
+    clock.now_s = 5.0
+    heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
+    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    epochs, batches = watching.unit_id("epoch"), watching.unit_id("iteration", "train.py:19")
+    watching.boundary(epochs, 0)
+    for batch in range(1, 49):
+        clock.now_s += 0.1
+        heap.used += MIB
+        watching.boundary(batches, batch, at_end=batch % 4 == 0)
+        if batch % 4 == 0:
+            watching.boundary(epochs, batch // 4, at_end=batch == 48)
+    watching.finish()
+
+    censuses = load(path).censuses
+    seen_in = [one.ordinals[epochs] for one in censuses]
+    assert len(censuses) > 1
+    assert seen_in == sorted({*seen_in})
+
+
 def test_the_second_census_is_made_at_the_end_of_a_program_whose_loop_was_left(path, clock):
     """By an exception: there is no end of a loop then."""
     clock.now_s = 5.0
@@ -554,14 +575,24 @@ def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):
 
 def test_a_run_too_short_for_a_look_at_its_objects_is_told_so(path, clock, monkeypatch):
     inquiry = Inquiry(clock)
-    monkeypatch.setattr(gc, "collect", lambda *_: setattr(clock, "now_s", clock.now_s + 0.3))
+    monkeypatch.setattr(gc, "collect", lambda *_: setattr(clock, "now_s", clock.now_s + 0.45))
     assert census_rounds(path, clock, inquiry, 20, first_s=1.0) == []
 
     told = (
-        "the run was too short to look at all of its objects, which takes seconds of processor "
-        "time; a longer run can show what holds the memory"
+        "the run was too short for a heap scan, which takes seconds of processor time; a longer "
+        "run can show what holds the memory"
     )
     assert [note.text for note in load(path).notes] == [told]
+
+
+def test_a_second_look_that_is_refused_again_at_the_end_is_told_once(path, clock):
+    class Dear(Inquiry):
+        def __call__(self, in_use_bytes):
+            self.clock.now_s += 6.0
+            return super().__call__(in_use_bytes)
+
+    assert len(census_rounds(path, clock, Dear(clock), 20, first_s=1.0)) == 1
+    assert len(load(path).notes) == 1
 
 
 @pytest.mark.parametrize("frozen", [False, True])

@@ -144,6 +144,19 @@ def test_a_rise_after_the_last_collection_is_tested_at_its_end(suspicion):
     assert suspicion.wants_collection(0, 12, 248 * MIB, at_end=True)
 
 
+@pytest.mark.parametrize(("collections", "is_wanted"), [(1, True), (2, True), (3, False)])
+def test_an_end_with_less_than_three_collections_has_one_more(suspicion, collections, is_wanted):
+    """A little above the level of the last: with two censuses taken, nothing else asks for it."""
+    for ordinal in range(8):
+        suspicion.wants_collection(0, ordinal, (200 + 8 * ordinal) * MIB)
+    for _ in range(collections):
+        suspicion.collected(0, 256 * MIB)
+    suspicion.census_taken(0, 220 * MIB)
+    suspicion.census_taken(0, 256 * MIB)
+
+    assert suspicion.wants_collection(0, 8, 258 * MIB, at_end=True) is is_wanted
+
+
 def test_the_end_is_right_after_the_last_round_and_shows_no_rise_of_its_own(suspicion):
     for ordinal in range(6):
         suspicion.wants_collection(0, ordinal, 200 * MIB + MIB * ordinal)

@@ -1,18 +1,20 @@
 """Shares out the growth among causes: paths first, then what no Python object accounts for.
 
 Every path goes to the first cause that claims it. Paths of one cause at one place are one
-finding. The rest of the growth is native memory: it goes to the findings whose objects are
-backed by native memory, in proportion; if there are none, to the causes whose tallies explain
-it, to each no more than these can explain.
+finding. A path that would tell the reader nothing, no line, no name and no class, is nobody's.
+The rest of the growth is native memory: it goes to the findings whose objects are backed by
+native memory, in proportion, and then to the causes whose tallies explain it; to each no more
+than what it has found can have taken.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import inf
 
 from lowwater.causes import _kinds
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._fingerprint import digest, fingerprint
-from lowwater.causes._paths import below, leads_to_native
+from lowwater.causes._paths import below, is_programs, leads_to_native
 from lowwater.causes._trace import draw_trace
 from lowwater.model import Evidence, Finding, Holder, Kind
 from lowwater.policy import POLICY
@@ -21,7 +23,11 @@ _FEWEST_CENSUSES = 2
 # A graph or a model has at least this much of a Python side. An item with less, such as one that
 # only mentions the model that was there before, has not brought native memory along.
 _LEAST_PYTHON_SIDE = 16 << 10
-_SHARED = "Something else holds the same things: they are free when all have let go."
+# And the native side of a graph, a function or a model is not just any number of times as large:
+# in all recordings at most 17 times, for the operations of a v1 graph.
+_MOST_NATIVE = 25
+_OUTSIDE = "Most of that memory is outside Python objects and is freed with them."
+_SHARED = "Something else holds the same objects: they are freed only when all holders let go."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,8 @@ class _Claim:
     account: Account
     grown_bytes: float
     holder: Holder | None = None
-    has_native_side: bool = False
+    # What it can have taken at the most, with the native memory that goes with what was found.
+    most_bytes: float = 0.0
     # Those of the claims that were joined to it.
     other_holders: tuple[Holder, ...] = ()
 
@@ -42,6 +49,11 @@ class _Claim:
         if self.cause.known is not None:
             return self.cause.code, None
         return self.cause.code, self.account.where or self.account.holder
+
+    @property
+    def has_native_side(self) -> bool:
+        """Whether it can have taken more than its Python objects."""
+        return self.most_bytes > self.grown_bytes
 
     @property
     def rank(self) -> float:
@@ -55,11 +67,13 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
         return tuple(_explanations(evidence, causes))
     if len(evidence.censuses) < _FEWEST_CENSUSES:
         return ()
-    total = max(evidence.growth_bytes, sum(h.grown_bytes for h in _grown(evidence)))
-    if total <= 0:
-        return ()
     claims = _merged(_claimed(evidence, causes))
     claimed = sum(claim.grown_bytes for claim in claims)
+    # Sizes are estimates, so what is claimed may add up to more than the growth. What nobody
+    # claims may not: a path of a library that is reached in another way seems to have grown.
+    total = max(evidence.growth_bytes, claimed)
+    if total <= 0:
+        return ()
     # What a library holds and nobody knows is nobody's either.
     unclaimed = sum(holder.grown_bytes for holder in evidence.holders) - claimed
     rest = min(total - claimed, evidence.unexplained_bytes + max(0, unclaimed))
@@ -75,12 +89,17 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
 def why_nothing_is_found(evidence: Evidence) -> str:
     """The reason why a leak has no cause."""
     looks = len(evidence.censuses)
+    if looks >= _FEWEST_CENSUSES and evidence.growth_bytes <= 0:
+        return "no cause found: memory in use did not grow between two heap scans"
     if looks >= _FEWEST_CENSUSES:
-        return "no cause is named: memory in use did not grow between two looks at all objects"
-    looked = "looked at all objects once" if looks else "did not look at all objects"
+        return (
+            "no cause found: no line or name of the program leads to what grew; try `lowwater "
+            "diagnose`"
+        )
+    looked = "made one heap scan" if looks else "made no heap scan"
     return (
-        f"no cause is named: Lowwater {looked}, and needs two such looks to see what grows;"
-        " `lowwater diagnose` can tell"
+        f"no cause found: Lowwater {looked}, but needs two to see what grows; try `lowwater "
+        "diagnose`"
     )
 
 
@@ -97,7 +116,7 @@ def _beside(
 
 def _explanations(evidence: Evidence, causes: tuple[Cause, ...]) -> Iterator[Finding]:
     """What a user saw in a run that does not leak; nobody is accused, so nobody has a share."""
-    for cause in causes:
+    for cause in sorted(causes, key=lambda one: one.explains is not evidence.verdict.kind):
         account = cause.in_verdict(evidence)
         if account is not None:
             yield _told(cause, account)
@@ -115,21 +134,31 @@ def _claimed(evidence: Evidence, causes: tuple[Cause, ...]) -> Iterator[_Claim]:
     for holder in _grown(evidence):
         cause = next((one for one in causes if one.claims(holder, evidence)), None)
         # What the library holds and nobody knows is part of the rest.
-        if cause is not None:
-            account = cause.account(holder, evidence)
-            is_native = _has_native_side(cause, holder, evidence)
-            yield _Claim(cause, account, holder.grown_bytes, holder, is_native)
+        account = cause.account(holder, evidence) if cause is not None else None
+        if cause is not None and account is not None and _helps(cause, account, holder):
+            most_bytes = holder.grown_bytes * _most_times(cause, holder, evidence)
+            yield _Claim(cause, account, holder.grown_bytes, holder, most_bytes)
 
 
-def _has_native_side(cause: Cause, holder: Holder, evidence: Evidence) -> bool:
-    """Whether memory that no Python object tells may well belong to what is on this path."""
+def _helps(cause: Cause, account: Account, holder: Holder) -> bool:
+    """Whether a reader could do anything about it: "`module` grows by 14 items" helps nobody."""
+    has_class = any("." in step.type.removeprefix("builtins.") for step in below(holder)[:1])
+    is_placed = account.where is not None or is_programs(holder)
+    return cause.known is not None or is_placed or has_class
+
+
+def _most_times(cause: Cause, holder: Holder, evidence: Evidence) -> float:
+    """How many times its Python side all that is on this path can have taken."""
     if not (cause.is_mostly_native or leads_to_native(holder)):
-        return False
+        return 1
     items = max(1, holder.counts[-1] - holder.counts[0])
     is_heavy = holder.grown_bytes >= _LEAST_PYTHON_SIDE * items
     # Unless the items themselves are such things: a tape is small, whatever it has recorded.
     is_direct = any(_kinds.is_native_alone(step) for step in below(holder)[:1])
-    return is_heavy or is_direct or cause.in_rest(evidence.unexplained_bytes, evidence) is not None
+    # Nor has it a bound where ever more such things were counted.
+    if is_direct or cause.in_rest(evidence.unexplained_bytes, evidence) is not None:
+        return inf
+    return _MOST_NATIVE if is_heavy else 1
 
 
 def _merged(claims: Iterable[_Claim]) -> list[_Claim]:
@@ -146,22 +175,33 @@ def _joined(first: _Claim, second: _Claim) -> _Claim:
     return replace(
         first,
         grown_bytes=first.grown_bytes + second.grown_bytes,
-        has_native_side=first.has_native_side or second.has_native_side,
+        most_bytes=first.most_bytes + second.most_bytes,
         other_holders=others,
     )
 
 
 def _with_rest(
-    claims: list[_Claim], rest: float, total: int, evidence: Evidence, causes: tuple[Cause, ...]
+    claims: list[_Claim], rest: float, total: float, evidence: Evidence, causes: tuple[Cause, ...]
 ) -> list[_Claim]:
     """The claims, with the growth that no path accounts for given to whom it belongs."""
     if rest < POLICY.least_share * total:
         return claims
-    python_side = sum(claim.grown_bytes for claim in claims if claim.has_native_side)
-    if python_side > 0:
-        factor = 1 + rest / python_side
-        return [_scaled(claim, factor) if claim.has_native_side else claim for claim in claims]
+    claims, rest = _given(claims, rest, lambda claim: claim.has_native_side)
+    claims, rest = _given(claims, rest, lambda claim: claim.most_bytes == inf)
     return [*claims, *_of_rest(rest, POLICY.least_share * total, evidence, causes)]
+
+
+def _given(
+    claims: list[_Claim], rest: float, may_take: Callable[[_Claim], bool]
+) -> tuple[list[_Claim], float]:
+    """The rest in proportion to those that may take of it, and what is left then."""
+    python_side = sum(claim.grown_bytes for claim in claims if may_take(claim))
+    if python_side <= 0 or rest <= 0:
+        return claims, rest
+    times = 1 + rest / python_side
+    given = [_grown_by(claim, times) if may_take(claim) else claim for claim in claims]
+    taken = sum(claim.grown_bytes for claim in given) - sum(claim.grown_bytes for claim in claims)
+    return given, rest - taken
 
 
 def _of_rest(
@@ -176,8 +216,8 @@ def _of_rest(
             rest -= part
 
 
-def _scaled(claim: _Claim, factor: float) -> _Claim:
-    return replace(claim, grown_bytes=claim.grown_bytes * factor)
+def _grown_by(claim: _Claim, times: float) -> _Claim:
+    return replace(claim, grown_bytes=min(claim.most_bytes, claim.grown_bytes * times))
 
 
 def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
@@ -187,8 +227,13 @@ def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
         found = replace(found, bytes_per_unit=round(share * per_unit))
     if claim.holder is None:
         return found
-    paths = (one.steps[: one.container + 1] for one in (claim.holder, *claim.other_holders))
+    holders = (claim.holder, *claim.other_holders)
+    paths = (one.steps[: one.container + 1] for one in holders)
     found = replace(found, trace=draw_trace(claim.holder, evidence), paths=tuple(paths))
+    in_python = sum(one.grown_bytes for one in holders)
+    # What is mostly native says so itself.
+    if not claim.cause.is_mostly_native and claim.grown_bytes >= POLICY.alike * in_python:
+        found = replace(found, message=f"{found.message} {_OUTSIDE}")
     if claim.holder.is_shared:
         found = replace(found, message=f"{found.message} {_SHARED}")
     if claim.cause.known is not None:

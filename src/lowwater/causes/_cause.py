@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lowwater.model import Evidence, Holder
+from lowwater.model import Evidence, Holder, Kind
 from lowwater.upstream import KnownLeak
 
 
@@ -39,6 +39,8 @@ class Cause:
     known: ClassVar[KnownLeak | None] = None
     # Most of its memory belongs to C++ objects, whose bytes no Python object tells.
     is_mostly_native: ClassVar[bool] = False
+    # The verdict, no leak, that it stands for: there it is told before all that is true as well.
+    explains: ClassVar[Kind | None] = None
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002 - for subclasses
         """Whether what grew on this path is this cause's doing."""

@@ -4,7 +4,7 @@ The same class has several addresses: `keras.src.models.model.Model`, `tf_keras.
 `tensorflow.python.keras.…`. So a class is known by its own name and the library that it is in.
 """
 
-from lowwater.model import Step
+from lowwater.model import WITH_GRAPH, Step
 
 _KERAS = frozenset({"keras", "tf_keras", "tensorflow"})
 _TENSORFLOW = frozenset({"tensorflow"})
@@ -123,13 +123,18 @@ def is_registry(step: Step) -> bool:
 
 def is_native_alone(step: Step) -> bool:
     """Whether hardly anything of what it keeps in memory is a Python object."""
-    return is_tape(step) or is_session(step) or is_dataset(step)
+    return is_tape(step) or is_session(step) or is_dataset(step) or is_undetached(step)
 
 
 def is_native_backed(step: Step) -> bool:
     """Whether the Python object is the small part of what it keeps in memory."""
     looks = (is_model, is_dataset, is_tf_function, is_traced_graph, is_v1_graph)
-    return any(look(step) for look in (*looks, is_session, is_tape))
+    return any(look(step) for look in (*looks, is_session, is_tape, is_undetached))
+
+
+def is_undetached(step: Step) -> bool:
+    """A tensor of torch that keeps all that it was computed from, outside of Python."""
+    return step.about.endswith(WITH_GRAPH)
 
 
 def is_exception(step: Step) -> bool:
@@ -143,8 +148,12 @@ def is_traceback(step: Step) -> bool:
 
 
 def is_generator(step: Step) -> bool:
-    """A generator or coroutine, which keeps the variables of its call."""
-    return step.type in ("generator", "async_generator", "coroutine")
+    """A generator or coroutine, which keeps the variables of its call.
+
+    Or a generator's call while a library waits for its next item.
+    """
+    waits = step.type in ("generator", "async_generator", "coroutine")
+    return waits or (is_frame(step) and "generator" in step.kinds)
 
 
 def is_function(step: Step) -> bool:

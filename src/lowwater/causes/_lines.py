@@ -4,11 +4,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lowwater import tallies
-from lowwater.model import Evidence, Tally
+from lowwater.model import Evidence, Kind, Tally
 
 # Calls that train or make pipelines, the most telling first.
 TRAINING = ("fit", "train_on_batch", "train_step", "fit_generator")
 FEEDING = ("from_generator", "py_function", "numpy_function", *TRAINING, "evaluate", "predict")
+# Verdicts on a run in which memory rose, and is in use at one level by now. What malloc does with
+# freed memory beside that differs from run to run, and does not empty a cache.
+_ROSE_ONCE = frozenset({Kind.CACHE, Kind.WARM_UP, Kind.RESERVED, Kind.FRAGMENTED})
 
 
 def grew(tally: Tally, evidence: Evidence) -> bool:
@@ -78,6 +81,11 @@ def datasets(evidence: Evidence, name: str) -> list[Tally]:
     if not counted:
         found = [one for one in evidence.tallied(tallies.CALLS) if one.name == name.lower()]
     return sorted(found, key=lambda tally: tally.where is None)
+
+
+def filled(found: list[Tally], evidence: Evidence) -> Tally | None:
+    """The first of these caches or buffers, where memory rose once and did not go on."""
+    return found[0] if found and evidence.verdict.kind in _ROSE_ONCE else None
 
 
 def models_made(evidence: Evidence) -> Tally | None:

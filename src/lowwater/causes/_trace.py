@@ -24,7 +24,7 @@ _FEWEST_FOLDED = 3
 _NEEDED = (
     (_kinds.is_class, "a class lives as long as its module"),
     (_kinds.is_memo, "a function of the program"),
-    (_kinds.is_registry, "a table of TensorFlow, for the whole process"),
+    (_kinds.is_registry, "a TensorFlow table that lives as long as the process"),
 )
 
 
@@ -107,7 +107,7 @@ def _needed_because(steps: tuple[Step, ...], index: int) -> str | None:
         return "a module lives as long as the program"
     if _kinds.is_callback(step):
         is_running = _kinds.is_frame(steps[0])
-        return "callback of the running fit" if is_running else "a callback, for fit to call"
+        return "callback of the running fit" if is_running else "a callback passed to fit"
     return next((because for look, because in _NEEDED if look(step)), None)
 
 

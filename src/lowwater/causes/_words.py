@@ -7,7 +7,7 @@ from lowwater.model import Evidence, Holder, Step, Tally, Unit
 from lowwater.units import format_bytes
 from lowwater.verdict import words
 
-_BUILTINS = {"str": "string", "NoneType": "None"}
+_BUILTINS = {"str": "string", "bytes": "bytes object", "NoneType": "None"}
 
 
 def unit_of(evidence: Evidence) -> Unit:
@@ -60,9 +60,11 @@ def rise(tally: Tally, noun: str, nouns: str, evidence: Evidence) -> str:
 
 
 def one(step: Step) -> str:
-    """`a float32 array (4096, 256)`, `an int8 array (8,)`."""
+    """`a float32 array (4096, 256)`, `an int8 array (8,)`, `a uint8 array (8,)`."""
     noun = named(step)
-    return f"an {noun}" if noun.lstrip("`")[:1].lower() in set("aeiou") else f"a {noun}"
+    said = noun.lstrip("`").lower()
+    begins_with_a_vowel = said[:1] in set("aeiou") and not said.startswith("uint")
+    return f"an {noun}" if begins_with_a_vowel else f"a {noun}"
 
 
 def named(step: Step, *, many: bool = False) -> str:

@@ -9,9 +9,9 @@ from lowwater.model import Evidence, Holder
 class CallbackRetention(Cause):
     """A callback keeps data of every epoch or batch.
 
-    A callback lives as long as the `fit` call that it was given to, and often longer.
+    A callback lives as long as the `fit` call that uses it, and often longer.
     What it appends to one of its attributes stays in memory until then:
-    one array of predictions per epoch is little at first, and gigabytes in the end.
+    one array of predictions per epoch is small at first, but adds up to gigabytes.
     Keep numbers, or write the arrays to a file.
 
     Leaks:

@@ -14,11 +14,11 @@ _TRACING = ("predict", "evaluate", *TRAINING)
 class CheckNumerics(Cause):
     """`tf.debugging.enable_check_numerics()` keeps every graph that is traced.
 
-    To tell which operation made the first bad number, TensorFlow files the inputs of each
+    To find the operation that made the first bad number, TensorFlow stores the inputs of each
     operation by graph, in a table that lives as long as the process.
-    Models and functions that come and go leave their graphs there: measured on
+    Temporary models and functions leave their graphs there: measured on
     TensorFlow 2.21, 0.1 MB for each small function, 0.2 MB for each small model that predicts.
-    `disable_check_numerics()` ends the growth, but frees nothing.
+    `disable_check_numerics()` stops the growth, but frees nothing.
 
     Leaks:
 
@@ -48,7 +48,7 @@ class CheckNumerics(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """How many graphs stay, and what traces them."""
         pace = _words.rate(holder.counts, "graph", "graphs", evidence)
-        message = f"The check for bad numbers keeps what was traced, {pace}."
+        message = f"`enable_check_numerics()` keeps every traced graph, {pace}."
         made = models_made(evidence)
         where = line_of_call(evidence, _TRACING) or (made.where if made else None)
         return Account(message, where=where, holder="tensorflow check_numerics")

@@ -14,14 +14,14 @@ _SEVERAL = 3
 class ClearSessionInEpoch(Cause):
     """`clear_session()` is called while the model is still in use.
 
-    `clear_session()` makes Keras and TensorFlow forget their global state and start anew.
-    It frees nothing of a model that goes on living: the model keeps its weights and graphs.
-    Called in every epoch it only costs time, for all caches have to be filled again.
-    And traced functions that draw with `tf.random` draw the same numbers again after each call,
-    so that dropout or noise is the same in every epoch.
+    `clear_session()` resets the global state of Keras and TensorFlow.
+    It frees nothing of a model that is still in use: the model keeps its weights and graphs.
+    Called in every epoch, it only costs time, because all caches must be filled again.
+    Traced functions that use `tf.random` repeat the same numbers after each call,
+    so dropout or noise is the same in every epoch.
     With Keras 3.15 and TensorFlow 2.21 the memory lost is 3 to 4 KB per call.
-    It is reported whether or not the program leaks; it has a share of the growth only where ever
-    more graphs are seen to stay alive meanwhile.
+    Lowwater reports it whether or not the program leaks. It counts as a part of the growth only
+    if the number of live graphs grows meanwhile.
 
     Looks like a leak:
 
@@ -38,7 +38,7 @@ class ClearSessionInEpoch(Cause):
 
     code = "LW206"
     name = "clear-session-in-epoch"
-    fix = "Call `clear_session()` only between models, after the last use of the old one."
+    fix = "Call `clear_session()` only between models, after the last use of the old model."
     is_mostly_native = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
@@ -51,7 +51,7 @@ class ClearSessionInEpoch(Cause):
         cleared = _cleared(evidence)
         assert cleared is not None, "claimed because of it"
         often = _words.often(cleared, evidence)
-        message = f"`clear_session()` is called {often} while the same model is trained on."
+        message = f"`clear_session()` is called {often} while the same model is being trained."
         return Account(message, where=cleared.where)
 
     def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
@@ -76,8 +76,8 @@ def _under_a_model(evidence: Evidence) -> Account | None:
         return None
     message = (
         f"`clear_session()` is called {cleared.counts[-1]:,} times while a model is in use. It "
-        "frees nothing of that model, and functions that draw with `tf.random` draw the same "
-        "numbers again after each call."
+        "frees nothing of that model, and functions that use `tf.random` repeat the same numbers "
+        "after each call."
     )
     return Account(message, where=cleared.where)
 

@@ -16,17 +16,17 @@ _REFERS = ("closure ", "default ", "argument")
 # A function that a library was given is found so many steps below its container.
 _NEAR = 3
 _GIVEN_FIX = (
-    "Give away a function that does not refer to the object: a static method, or a module's "
-    "function with just what it needs as arguments; or take it back when done."
+    "Pass a function that does not refer to the object: a static method, or a module function "
+    "that takes only what it needs; or unregister it when done."
 )
 
 
 class ClosureCapture(Cause):
-    """Functions that are kept keep the data that they refer to.
+    """Kept functions keep the data that they refer to.
 
-    A lambda or an inner function keeps every variable of its surroundings that it mentions,
+    A lambda or an inner function keeps every outer variable that it uses,
     `functools.partial` keeps its arguments, and a default argument such as `seen=[]`
-    is made once and shared by all calls.
+    is created once and shared by all calls.
     None of this looks like storing data, but a list of such functions is a list of their data.
 
     Leaks:
@@ -46,7 +46,7 @@ class ClosureCapture(Cause):
 
     code = "LW104"
     name = "closure-capture"
-    fix = "Compute what the function needs first, and let it refer to that alone."
+    fix = "Compute what the function needs first, and let it refer only to the result."
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """The new items are functions, or the container itself belongs to a function."""
@@ -65,9 +65,12 @@ class ClosureCapture(Cause):
             message = f"`{name}` grows by {pace}, and each keeps {_kept(holder)}."
             return Account(message, where, name)
         if any(step.edge.startswith("default ") for step in holder.steps):
-            fix = "Default to `None` and make the list in the function: a default is made once."
+            fix = (
+                "Default to `None` and create the list inside the function: a default is created "
+                "only once."
+            )
             return Account(f"The default argument `{name}` {grows}.", where, name, fix)
-        fix = "Give the function what it needs as an argument, or empty the container when done."
+        fix = "Pass the function what it needs as an argument, or empty the container when done."
         return Account(f"`{name}`, which a closure keeps, {grows}.", where, name, fix)
 
 
@@ -86,8 +89,8 @@ def _given_away(holder: Holder, evidence: Evidence) -> Account:
     name = function_name(given)
     pace = _words.rate(holder.counts, "time", "times", evidence).replace("one time", "once", 1)
     message = (
-        f"`{name}` is given away to be called later, {pace}, "
-        f"and each time it keeps {_kept(holder)}."
+        f"`{name}` is registered to be called later, {pace}, and each time it keeps "
+        f"{_kept(holder)}."
     )
     return Account(message, line_of(holder), name, _GIVEN_FIX)
 

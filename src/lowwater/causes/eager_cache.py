@@ -30,7 +30,9 @@ _SEED_BYTES: Final = 36_500
 _NAME_BYTES: Final = 35_000
 _NUMBER_BYTES: Final = 560
 # A larger operation may leave a few times as much; a shape, with oneDNN and a large model, more.
+# A number has one size.
 _AT_MOST = 3
+_NUMBER_AT_MOST = 1.5
 _MOST_SHAPE_BYTES: Final = 2 << 20
 # One new shape now and then, from a last batch that is shorter, is no growth.
 _LEAST_SHAPES_PER_ROUND = 0.5
@@ -44,24 +46,24 @@ _SEED_FIX = (
     "or draw inside a `tf.function`."
 )
 _SHAPE_FIX = (
-    "Give all inputs one shape, or a few: pad them to the next multiple of 64, say. "
-    "What oneDNN keeps for each shape goes with `TF_ENABLE_ONEDNN_OPTS=0`."
+    "Use one input shape, or a few: for example, pad to the next multiple of 64. "
+    "`TF_ENABLE_ONEDNN_OPTS=0` turns off what oneDNN keeps for each shape."
 )
 _KERNEL_FIX = (
-    "Find what is new in each round. If it is how many terms a loss adds up, compute them all at "
-    "once, as one batch: the gradients of single terms are added up by an operation of as many "
-    "inputs. Else call `keras.utils.clear_session()` now and then."
+    "Find what is new in each round. If a loss adds up a changing number of terms, compute all "
+    "terms at once, as one batch: TensorFlow keeps a kernel for each number of terms. Otherwise "
+    "call `keras.utils.clear_session()` now and then."
 )
 _CALL_FIX = (
-    "Call it inside of one `tf.function`, where it is registered once; or call "
+    "Call it inside one `tf.function`, where it is registered once; or call "
     "`keras.utils.clear_session()` now and then."
 )
 _NAME_FIX = (
-    "Make them once, before the loop, or give them fixed names; "
-    "`keras.utils.clear_session()` frees what was kept so far."
+    "Create them once, before the loop, or give them fixed names. `keras.utils.clear_session()` "
+    "frees what was kept so far."
 )
 _NUMBER_FIX = (
-    "Pass numbers that change as NumPy values: `np.float32(value)`; `tf.constant(value)` and "
+    "Pass changing numbers as NumPy values: `np.float32(value)`. `tf.constant(value)` and "
     "`np.float64(value)` fill the same cache."
 )
 
@@ -69,21 +71,21 @@ _NUMBER_FIX = (
 class EagerCache(Cause):
     """TensorFlow's own eager caches grow.
 
-    TensorFlow keeps a prepared kernel for every operation that it has run eagerly, by its shapes
+    TensorFlow keeps a prepared kernel for every eager operation, for each combination of shapes
     and attributes, and a handle for every different Python number that became a tensor.
-    Neither has a bound. Measured on TensorFlow 2.21:
+    Neither cache has a limit. Measured on TensorFlow 2.21:
     under a global seed (`tf.random.set_seed`, `keras.utils.set_random_seed`) each eager
-    `tf.random.…` call has a seed of its own, hence a kernel of its own: 36 KB per call.
+    `tf.random.…` call has its own seed, and so its own kernel: 36 KB per call.
     The name of a variable is an attribute too: 35 KB for each new name, 0.2 MB for each small
     model that is built, 70 KB for each `model.save` or `load_weights`.
-    `predict` on ever-new lengths costs about 75 KB per length; on processors where oneDNN is on,
-    a good part of it is oneDNN's, which ends at about two thousand shapes.
-    The number of terms in a sum is one more such attribute: the gradient of a loss that adds up
-    as many terms as an episode has steps leaves 0.4 MB for each new length.
-    A new Python number costs 0.6 KB, and only these are not freed by `clear_session()`.
+    `predict` on changing lengths costs about 75 KB per length. On processors where oneDNN is on,
+    much of it belongs to oneDNN, which stops at about two thousand shapes.
+    The number of terms in a sum is such an attribute too: the gradient of a loss that adds one
+    term per step of an episode leaves 0.4 MB for each new length.
+    A new Python number costs 0.6 KB. `clear_session()` frees everything but these numbers.
 
-    What the cache of kernels holds, nothing tells. So it is emptied when the program is over, if
-    memory rose: what comes back then is what it held.
+    TensorFlow does not report how much the kernel cache holds. If memory rose, Lowwater empties
+    the cache when the program ends: the memory that comes back is what the cache held.
 
     Leaks:
 
@@ -111,7 +113,7 @@ class EagerCache(Cause):
         held_bytes = _held_between_censuses(evidence)
         found = max(_counted(evidence), key=lambda one: one.bytes, default=None)
         if found is not None and found.bytes >= _LEAST_PART * rest_bytes:
-            return replace(found.account, most_bytes=_AT_MOST * found.bytes)
+            return replace(found.account, most_bytes=found.most_bytes)
         if held_bytes is not None and held_bytes >= _LEAST_PART * rest_bytes:
             account = _of_shapes(evidence) or _of_kernels(evidence)
             # They need not have come evenly.
@@ -122,16 +124,22 @@ class EagerCache(Cause):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What was counted, and the bytes that it should have taken."""
+    """What was counted, and the bytes that it should have taken, and can have taken."""
 
     account: Account
     bytes: int
+    at_most: float = _AT_MOST
+
+    @property
+    def most_bytes(self) -> int:
+        return round(self.at_most * self.bytes)
 
 
 def _counted(evidence: Evidence) -> Iterator[_Counted]:
     numbers = altogether(evidence, tallies.NUMBER)
     if numbers is not None:
-        yield _Counted(_of_numbers(numbers, evidence), risen(numbers) * _NUMBER_BYTES)
+        much = risen(numbers) * _NUMBER_BYTES
+        yield _Counted(_of_numbers(numbers, evidence), much, _NUMBER_AT_MOST)
     if _is_emptied(evidence):
         return
     seeds = altogether(evidence, tallies.SEED_DRAWN)
@@ -168,8 +176,8 @@ def _is_emptied(evidence: Evidence) -> bool:
 def _of_seeds(seeds: Tally, evidence: Evidence) -> Account:
     often = _words.often(seeds, evidence)
     message = (
-        f"Under the global seed, eager random operations take a new seed {often}, "
-        "and TensorFlow keeps a kernel for each."
+        f"With a global seed, eager random operations take a new seed {often}, and TensorFlow "
+        "keeps a kernel for each."
     )
     return Account(message, seeds.where, _KERNELS, _SEED_FIX, "tensorflow/tensorflow#37252")
 
@@ -179,7 +187,9 @@ def _of_names(names: Tally, evidence: Evidence) -> Account:
     if made is not None:
         return _of_models_made(made, evidence)
     pace = _words.rise(names, "variable", "variables", evidence)
-    message = f"Variables with new names are made, {pace}, and TensorFlow keeps a kernel for each."
+    message = (
+        f"Variables with new names are created, {pace}, and TensorFlow keeps a kernel for each."
+    )
     return Account(message, names.where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
 
 
@@ -194,7 +204,7 @@ def _of_kernels(evidence: Evidence) -> Account:
     held = format_bytes(evidence.kernel_cache_bytes or 0)
     message = (
         "TensorFlow keeps a kernel for each new form of an eager operation; at the end of the "
-        f"program these held {held}."
+        f"program, these kernels held {held}."
     )
     call = line_of_call(evidence, _EAGER_CALLS)
     fix = _KERNEL_FIX if call is None else _CALL_FIX
@@ -207,7 +217,7 @@ def _of_shapes(evidence: Evidence) -> Account | None:
     if shapes is None or retraced(evidence) is not None or _is_seldom(shapes, evidence):
         return None
     pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-    message = f"`{shapes.name}` is given {pace}, and TensorFlow keeps kernels for each."
+    message = f"`{shapes.name}` gets {pace}, and TensorFlow keeps kernels for each."
     most_bytes = risen(shapes) * _MOST_SHAPE_BYTES
     issue = "tensorflow/tensorflow#23455"
     return Account(message, shapes.where, _KERNELS, _SHAPE_FIX, issue, most_bytes)

@@ -14,8 +14,8 @@ class FileBacked(Cause):
 
     `np.memmap`, Arrow and HDF5 map files into the address space.
     Every page that is read counts towards the resident memory that `top` shows.
-    The kernel takes such pages back the moment anyone needs the room, and reads them again
-    from the file later. They are never the reason for running out of memory.
+    The kernel drops such pages when a process needs the memory, and reads them again
+    from the file later. They never cause a program to run out of memory.
 
     Looks like a leak:
 
@@ -32,7 +32,7 @@ class FileBacked(Cause):
 
     code = "LW403"
     name = "file-backed"
-    fix = "Nothing to mend; open the map anew now and then if the number in `top` disturbs you."
+    fix = "Nothing to fix. If the number in `top` bothers you, reopen the map now and then."
 
     def in_verdict(self, evidence: Evidence) -> Account | None:
         """Mapped files make up a rise that is no leak."""

@@ -11,11 +11,11 @@ from lowwater.model import Evidence, Holder, Tally
 
 
 class FunctionPerRound(Cause):
-    """A new `tf.function`, `compile()` or optimizer is made in every round.
+    """Every round creates a new `tf.function`, `compile()` or optimizer.
 
-    A `tf.function` remembers its graphs, but only itself does:
-    a new one, made inside the loop, starts from nothing and traces everything again.
-    `compile()` gives a model new functions and a new state of training; so does a new optimizer.
+    Each `tf.function` has its own graphs:
+    a new one, created inside the loop, traces everything again.
+    `compile()` gives a model new functions and a new training state; so does a new optimizer.
     TensorFlow's gradient registry (LW205) then keeps the old graphs.
 
     Leaks:
@@ -33,7 +33,10 @@ class FunctionPerRound(Cause):
 
     code = "LW207"
     name = "function-per-round"
-    fix = "Do it once, before the loop; to change the rate, assign `optimizer.learning_rate`."
+    fix = (
+        "Do it once, before the loop. To change the learning rate, assign "
+        "`optimizer.learning_rate`."
+    )
     is_mostly_native = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
@@ -45,7 +48,7 @@ class FunctionPerRound(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """What is made anew, and where; the registry is told of where it does the keeping."""
         made = remade(evidence)
-        assert made is not None, "claimed because of what is made anew"
+        assert made is not None, "claimed because of what is created again"
         found = _told(made, evidence)
         if not is_in_registry(holder):
             return found
@@ -69,10 +72,10 @@ def _told(made: Tally, evidence: Evidence) -> Account:
     often = _words.often(made, evidence)
     if made.kind == tallies.FUNCTIONS:
         name = short_name(made)
-        message = f"`{name}` is made into a new `tf.function` {often}."
+        message = f"`{name}` becomes a new `tf.function` {often}."
         fix = "Define the function once, at the top level or before the loop."
         return Account(message, made.where, name, fix)
     if made.kind == tallies.OPTIMIZERS:
         pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
-        return Account(f"The same model is given {pace}.", made.where, made.name)
+        return Account(f"The same model gets {pace}.", made.where, made.name)
     return Account(f"The same model is compiled {often}.", made.where, made.name)

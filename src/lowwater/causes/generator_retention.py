@@ -2,8 +2,8 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._paths import line_of, name_of, owners
-from lowwater.model import Evidence, Holder
+from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
+from lowwater.model import Evidence, GrowthSite, Holder, Step
 
 
 class GeneratorRetention(Cause):
@@ -11,7 +11,8 @@ class GeneratorRetention(Cause):
 
     The object that feeds `fit` lives as long as the training.
     A batch that it appends to one of its attributes, or that a generator appends to one of its
-    variables, is never freed: over an epoch that is the whole data set, in every epoch again.
+    variables or to a list of the program, is never freed. Over an epoch, this adds up to the
+    whole data set, and every epoch adds it again.
 
     Leaks:
 
@@ -40,10 +41,15 @@ class GeneratorRetention(Cause):
 
     code = "LW303"
     name = "generator-retention"
-    fix = "Return each batch without keeping it; for a memo use one with a bound, per index."
+    fix = (
+        "Return each batch without keeping it. If you need a memo, give it a bound and key it by "
+        "index."
+    )
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
-        """A data set written in Python, or a suspended generator, has the container."""
+        """A data set written in Python, or a suspended generator, has the container or fills it."""
+        if _site(holder) is not None:
+            return True
         for owner in owners(holder):
             if _kinds.is_sequence(owner) or _kinds.is_generator(owner):
                 return True
@@ -53,6 +59,22 @@ class GeneratorRetention(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """What it keeps, and where."""
-        name = name_of(holder)
+        name, site = name_of(holder), _site(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}."
+        if site is not None and site.in_function:
+            giver = site.in_function.rpartition("<locals>.")[2]
+            message += f" `{giver}` keeps every batch that it yields."
         return Account(message, where=line_of(holder), holder=name)
+
+
+def _site(holder: Holder) -> GrowthSite | None:
+    """The line of a generator or a data set that keeps its batches in a container elsewhere."""
+    first = next(iter(holder.sites), None)
+    is_by_giver = first is not None and first.keeps_batches and is_programs(holder)
+    return first if is_by_giver and all(map(_may_be_data, below(holder))) else None
+
+
+def _may_be_data(step: Step) -> bool:
+    """Whether it may be part of a batch: models and functions have causes of their own."""
+    others = (_kinds.is_native_backed, _kinds.is_callback, _kinds.is_function, _kinds.is_exception)
+    return not any(look(step) for look in others)

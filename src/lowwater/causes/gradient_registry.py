@@ -12,7 +12,7 @@ from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
 _HOLDER = "tensorflow gradient registry"
 _UNTRAINED_FIX = (
-    "Call the model itself, `model(x)`, in place of `model.predict(x)`; or write the activation "
+    "Call the model itself, `model(x)`, instead of `model.predict(x)`; or write the activation "
     "as `lambda z: z * keras.ops.sigmoid(z)`, which has no custom gradient."
 )
 # tensorflow/tensorflow#109334 was merged after 2.21: what training files then keeps no graph.
@@ -22,22 +22,22 @@ _TRAINING_MENDED = (2, 22)
 class GradientRegistry(Cause):
     """TensorFlow's global gradient registry keeps every graph that was traced for training.
 
-    When Keras traces the training step of a model, TensorFlow files a function for the
+    When Keras traces the training step of a model, TensorFlow stores a function for the
     gradient in a table that lives as long as the process, `CustomGradient-…`.
     The function refers to its graph, and the graph to all others of that model.
-    So a model that is built, fitted and thrown away in a loop never leaves memory completely.
+    So a model that is built, fitted and dropped in a loop never leaves memory completely.
     `del`, `clear_session()` and `gc.collect()` together do not help:
     measured on TensorFlow 2.21, a small model leaves 4.6 MB behind, a MobileNetV2 143 MB.
 
-    It is not only training. Whatever TensorFlow writes as a custom gradient is filed when it is
+    Training is not the only case. TensorFlow stores every custom gradient when it is
     traced: `silu` and `swish` in `predict` too (0.1 MB for each small model built or loaded;
     `relu` and `gelu` leave nothing), `tf.recompute_grad`, and a SavedModel that holds a custom
     gradient each time it is loaded (1.4 MB for a tiny one with `silu`).
-    For these `model(x)` in place of `model.predict(x)` leaves nothing; load a SavedModel once, or
+    For these, `model(x)` instead of `model.predict(x)` leaves nothing. Load a SavedModel once, or
     save it with `tf.saved_model.SaveOptions(experimental_custom_gradients=False)`.
 
-    A release after 2.21 is expected to mend training; we tried the idea of that change on 2.21,
-    and `silu` and SavedModels leaked as before.
+    A release after 2.21 is expected to fix training. We tried the same change on 2.21,
+    and `silu` and SavedModels still leaked.
 
     Leaks:
 
@@ -77,10 +77,10 @@ class GradientRegistry(Cause):
         grows = f"TensorFlow's gradient registry grows by {pace}, and each keeps"
         made, trained = models_made(evidence), line_of_call(evidence, TRAINING)
         if trained is not None or (calls := _tracing(evidence)) is None:
-            message = f"{grows} the graphs and weights of a model that was trained."
+            message = f"{grows} the graphs and weights of a trained model."
             where = trained or (made.where if made else nearest_line(holder))
             return Account(message, where=where, holder=_HOLDER)
-        message = f"{grows} a graph with a custom gradient, such as that of `silu` or `swish`."
+        message = f"{grows} a graph with a custom gradient, such as `silu` or `swish`."
         return Account(message, calls.where, _HOLDER, _UNTRAINED_FIX)
 
     def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
@@ -90,8 +90,8 @@ class GradientRegistry(Cause):
         if is_told or not version < _TRAINING_MENDED or not _fills_with_models(evidence):
             return None
         message = (
-            "TensorFlow's gradient registry holds the trained graphs of these models as well, "
-            "so they will not leave memory completely when the program lets go of them."
+            "TensorFlow's gradient registry also holds the trained graphs of these models, so "
+            "dropping the models does not free them completely."
         )
         return Account(message, where=line_of_call(evidence, TRAINING), holder=_HOLDER)
 

@@ -9,11 +9,11 @@ from lowwater.model import Evidence, Holder
 
 
 class GraphGrowth(Cause):
-    """Operations are added to a graph while it is being run.
+    """The program adds operations to a graph while running it.
 
     In graph mode (`tf.compat.v1`) a call such as `tf.reduce_max` computes nothing.
-    It adds an operation to the graph, and an operation is never taken out.
-    Inside the training loop this makes the graph larger, and each `run` slower, step by step.
+    It adds an operation to the graph, and operations are never removed.
+    Inside the training loop, this makes the graph larger and each `run` slower, step by step.
 
     Leaks:
 
@@ -54,5 +54,5 @@ class GraphGrowth(Cause):
         if added is None:
             return None
         pace = _words.rise(added, "operation", "operations", evidence)
-        message = f"The graph grows by {pace}, and nothing is ever taken out of a graph."
+        message = f"The graph grows by {pace}. Operations are never removed from a graph."
         return Account(message, where=added.where, holder="default graph")

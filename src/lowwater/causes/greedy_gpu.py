@@ -8,11 +8,11 @@ GPU_GROWTH = "gpu_memory_growth"
 
 
 class GreedyGpu(Cause):
-    """TensorFlow took the whole GPU at its start: memory growth is off.
+    """TensorFlow took the whole GPU at startup: memory growth is off.
 
-    By default TensorFlow claims nearly all memory of every GPU that it sees, at once,
-    and shares it out among its tensors. `nvidia-smi` then shows a full device from the first
-    second, whatever the program needs. Other processes cannot use what is left over.
+    By default, TensorFlow takes nearly all memory of every visible GPU at once,
+    and shares it among its tensors. `nvidia-smi` then shows a full device from the first
+    second, even if the program needs little. Other processes cannot use the rest.
 
     Looks like a leak:
 
@@ -40,5 +40,5 @@ class GreedyGpu(Cause):
         """The run has a GPU, and the setting is known to be off."""
         if evidence.environment.get(GPU_GROWTH) != "off":
             return None
-        message = "TensorFlow reserved the whole GPU at its start, whatever the program uses of it."
+        message = "TensorFlow reserved the whole GPU at startup, however little the program uses."
         return Account(message)

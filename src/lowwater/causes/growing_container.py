@@ -15,30 +15,36 @@ from lowwater.model import Evidence, Holder
 
 _FIXES = {
     "list": (
-        "Keep what you need of each item, such as `float(loss)`; "
-        "or let old items go: `collections.deque(maxlen=1000)`."
+        "Keep only what you need of each item, such as `float(loss)`; or drop old items: "
+        "`collections.deque(maxlen=1000)`."
     ),
-    "dict": "Delete entries that are done with, or keep a number per key in place of the data.",
-    "set": "Discard members that are done with, or keep their hashes in place of the data.",
-    "deque": "Give it a length: `collections.deque(maxlen=1000)`.",
+    "dict": "Delete entries that you no longer need, or keep a number per key instead of the data.",
+    "set": "Discard members that you no longer need, or keep their hashes instead of the data.",
+    "deque": "Give it a maximum length: `collections.deque(maxlen=1000)`.",
     **dict.fromkeys(
         ("BytesIO", "StringIO", "bytearray", "str", "bytes"),
-        "Write it to a file as it comes, or empty it once it has been read.",
+        "Write it to a file as it comes, or empty it after reading.",
     ),
 }
 # Modules that are loaded meanwhile grow a little, too.
 _LEAST_OF_PYTHON = 0.2
-_QUEUE_FIX = "Give it a size, `queue.Queue(maxsize=100)`, so that who writes waits for who reads."
-_PYTHON_FIX = "Take back what was registered when it is done with, or register less."
-_OBJECT_FIX = "Assign one attribute anew, or keep a few in a `collections.deque(maxlen=10)`."
+_QUEUE_FIX = (
+    "Give it a maximum size, `queue.Queue(maxsize=100)`, so that the writer waits for the reader."
+)
+_PYTHON_FIX = "Unregister what you no longer need, or register less."
+_TENSOR_FIX = (
+    "Keep the number, `losses.append(loss.item())`, or only the tensor, `loss.detach()`. Now "
+    "each loss keeps the activations of its step."
+)
+_OBJECT_FIX = "Reuse one attribute, or keep the last few in a `collections.deque(maxlen=10)`."
 
 
 class GrowingContainer(Cause):
     """A list, dict, set or deque of the program grows with every round.
 
-    Nothing is ever taken out of it, so all that was ever put in stays in memory.
-    Typical: a replay memory without a length, losses that are kept as tensors,
-    batches that are collected "for later".
+    The program never removes items, so everything that it adds stays in memory.
+    Typical cases: a replay memory without a maximum length, losses kept as tensors,
+    batches collected "for later".
 
     Leaks:
 
@@ -73,6 +79,8 @@ class GrowingContainer(Cause):
         fix = _FIXES.get(kind.removeprefix("default"))
         if any(step.type.startswith("queue.") for step in above(holder)[-1:]):
             fix = _QUEUE_FIX
+        elif any(_kinds.is_undetached(step) for step in below(holder)[:1]):
+            fix = _TENSOR_FIX
         elif fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
             fix = _OBJECT_FIX
         return Account(message, where=line_of(holder), holder=name, fix=fix)
@@ -83,5 +91,5 @@ def _of_python(holder: Holder, evidence: Evidence) -> Account:
     item = below(holder)[0]
     name = item.type.removeprefix("builtins.")
     grows = _words.grows(holder, evidence)
-    message = f"Python keeps ever more `{name}`: a table of its own {grows}."
+    message = f"Python keeps more and more `{name}`: one of its own tables {grows}."
     return Account(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)

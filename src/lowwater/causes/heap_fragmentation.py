@@ -7,13 +7,13 @@ from lowwater.units import format_bytes
 
 
 class HeapFragmentation(Cause):
-    """Freed memory stays in malloc's heap, in holes between small objects that live on.
+    """Freed memory stays in malloc's heap, in holes between small objects still in use.
 
-    malloc can give back only the top of its heap.
-    One small survivor above a freed hundred megabytes keeps them from the system.
+    malloc can return only the top of its heap to the system.
+    One small object above a hundred freed megabytes keeps them in the process.
     The bytes in use are level, but the process looks larger with every epoch.
-    It happens where large and small, short-lived and lasting objects are made in turn, and in
-    programs with many threads, each of which has a heap of its own.
+    It happens when a program alternates large and small, short-lived and long-lived objects, and
+    in programs with many threads, each with its own heap.
 
     Looks like a leak:
 
@@ -35,15 +35,18 @@ class HeapFragmentation(Cause):
     code = "LW402"
     name = "heap-fragmentation"
     fix = (
-        "Call `psutil.heap_trim()` once per epoch; or set `MALLOC_ARENA_MAX=2`, "
+        "Call `psutil.heap_trim()` once per epoch; or set `MALLOC_ARENA_MAX=1`, "
         "or run with jemalloc."
     )
+    explains = Kind.FRAGMENTED
 
     def in_verdict(self, evidence: Evidence) -> Account | None:
         """Free memory that malloc cannot give back."""
-        if evidence.verdict.kind is not Kind.FRAGMENTED:
+        if evidence.verdict.kind is not self.explains:
             return None
         free = last_bytes(evidence, MALLOC_FREE)
         much = f"{format_bytes(free)} of freed memory" if free else "Freed memory"
         verb = "are" if free else "is"
-        return Account(f"{much} {verb} stuck in malloc's heap, between objects that live on.")
+        return Account(
+            f"{much} {verb} stuck in malloc's heap, between objects that are still in use."
+        )

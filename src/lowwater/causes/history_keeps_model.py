@@ -12,8 +12,8 @@ class HistoryKeepsModel(Cause):
     """Kept `History` objects keep whole models alive.
 
     `fit` returns a `History`, which looks like a table of numbers.
-    It is a callback, though, and every callback has an attribute `model`:
-    who keeps the object keeps the model, its optimizer and its graphs.
+    But it is a callback, and every callback has an attribute `model`:
+    if you keep the object, you keep the model, its optimizer and its graphs.
     The numbers alone are in `history.history`, a plain dict.
 
     Leaks:

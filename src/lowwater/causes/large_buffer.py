@@ -2,17 +2,17 @@
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
-from lowwater.causes._lines import datasets, grew
-from lowwater.model import Evidence, Kind
+from lowwater.causes._lines import datasets, filled, grew
+from lowwater.model import Evidence
 
 
 class LargeBuffer(Cause):
     """A shuffle or prefetch buffer holds more than expected.
 
     `shuffle(n)` keeps `n` elements in memory, as they are at that point of the pipeline:
-    behind `batch()` these are whole batches, behind decoding they are whole images.
-    `prefetch(n)` likewise. The buffer fills once and stays; that is no leak, but it may be
-    far more than you meant.
+    after `batch()` these are whole batches, after decoding they are whole images.
+    `prefetch(n)` does the same. The buffer fills once and stays. This is not a leak, but it may
+    be far more than you expect.
 
     Leaks:
 
@@ -25,7 +25,7 @@ class LargeBuffer(Cause):
 
     code = "LW302"
     name = "large-buffer"
-    fix = "Shuffle what is small, paths or indices, before decoding and batching it."
+    fix = "Shuffle small items, such as paths or indices, before you decode and batch them."
     is_mostly_native = True
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
@@ -36,14 +36,14 @@ class LargeBuffer(Cause):
         if more is None:
             return None
         pace = _words.rise(more, "shuffled data set", "shuffled data sets", evidence)
-        message = f"Ever more shuffle buffers are alive: {pace}."
+        message = f"The number of live shuffle buffers grows: {pace}."
         fix = "Build the pipeline once, before the loop, and iterate over it again."
         return Account(message, where=more.where, holder="Dataset.shuffle", fix=fix)
 
     def in_verdict(self, evidence: Evidence) -> Account | None:
         """A buffer that has filled."""
-        buffers = datasets(evidence, "Shuffle")
-        if not buffers or evidence.verdict.kind not in (Kind.CACHE, Kind.WARM_UP):
+        buffer = filled(datasets(evidence, "Shuffle"), evidence)
+        if buffer is None:
             return None
-        message = "The buffer of `shuffle()` has filled, once; from then on memory is level."
-        return Account(message, where=buffers[0].where, holder="Dataset.shuffle")
+        message = "The `shuffle()` buffer filled once and no longer grows."
+        return Account(message, where=buffer.where, holder="Dataset.shuffle")

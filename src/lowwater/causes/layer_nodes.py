@@ -14,13 +14,13 @@ _LISTS = frozenset({"_outbound_nodes", "_inbound_nodes"})
 
 
 class LayerNodes(Cause):
-    """A layer that is used again keeps every layer that was ever connected to it.
+    """A reused layer keeps every layer ever connected to it.
 
-    In the functional style each call of a layer on a symbolic tensor makes a node.
+    In the functional API, each call of a layer on a symbolic tensor creates a node.
     The layers on both sides remember the node, and the node remembers them.
-    So a backbone that lives on keeps the head of each model that was built on top of it,
-    with its weights, although the model itself is gone.
-    `del` and `clear_session()` change nothing; a subclassed model makes no nodes.
+    So a backbone in use keeps the head of each model that was built on top of it,
+    with its weights, even after the model is deleted.
+    `del` and `clear_session()` change nothing. A subclassed model creates no nodes.
 
     Leaks:
 
@@ -58,8 +58,8 @@ class LayerNodes(Cause):
         """Which layer it is, and which line builds on it."""
         name = _kinds.class_name(_first_layer(holder).type)
         message = (
-            f"A `{name}` that lives on remembers every layer that was ever connected to it, "
-            "and so keeps the layers and weights of models that are gone"
+            f"A `{name}` that is still in use remembers every layer ever connected to it, and "
+            "keeps the layers and weights of deleted models"
         )
         made = models_made(evidence)
         if made is None:

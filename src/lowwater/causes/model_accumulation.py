@@ -9,11 +9,11 @@ from lowwater.model import Evidence, Holder
 
 
 class ModelAccumulation(Cause):
-    """Models that are built in a loop stay alive.
+    """Models built in a loop stay in memory.
 
-    Something still refers to each of them: a list, a dict of results, an object that was
-    handed the model. A model keeps its weights, its optimizer (for Adam twice the weights
-    again), and the graphs that it was trained with.
+    Something still refers to each of them: a list, a dict of results, an object that got
+    the model. A model keeps its weights, its optimizer (for Adam twice the weights
+    again), and the graphs from its training.
 
     Leaks:
 
@@ -66,5 +66,5 @@ class ModelAccumulation(Cause):
         if models is None:
             return None
         pace = _words.rise(models, f"`{models.name}`", f"`{models.name}` models", evidence)
-        message = f"Ever more models live: {pace}. What keeps them was not found."
+        message = f"The number of live models grows: {pace}. What keeps them was not found."
         return Account(message, where=models.where)

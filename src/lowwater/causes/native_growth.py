@@ -12,6 +12,8 @@ _LEAST_BYTES = 1 << 20
 # A site with less of the unexplained growth does not explain it.
 _LEAST_OF_SITE = 0.25
 _MOST = 0.5
+_UNSEEN = "no Python object that Lowwater can see"
+_UNNAMED = "objects of Python or of a library that no line of the program leads to"
 # memray sees the memory of Python objects as well: only what is clearly more than these have
 # grown by cannot be theirs.
 _BEYOND_OBJECTS = 1.25
@@ -21,14 +23,16 @@ class NativeGrowth(Cause):
     """Memory in use grows, and no Python object explains it.
 
     The growth was measured in the allocator, so it is real.
-    But all objects of the program together did not grow by as much, and nothing that is known
-    to hold memory outside of Python was seen to grow either.
-    It may be a library's own cache, an extension that forgets to free, or threads.
+    But the objects of the program did not grow by as much, and nothing else that is known to
+    hold memory outside Python grew either.
+    It may be a cache inside a library, an extension that does not free its memory, or threads.
+    Lowwater also reports this cause if objects of Python or of a library did grow, but no line
+    or name of the program leads to them.
 
-    With `pip install 'lowwater[native]'` memray watches a few rounds of such a run, which are
-    several times slower, and the line that allocates is named, with the native function.
-    It is left out where a pool allocator would make its answer misleading, where the program has
-    a profile function of its own, and where one round takes longer than 20 s; a note says so.
+    With `pip install 'lowwater[native]'`, memray watches a few rounds of such a run, which become
+    several times slower. The report then names the line that allocates and the native function.
+    memray is not used if a pool allocator would make its answer misleading, if the program uses
+    its own profile function, or if one round takes longer than 20 s. A note says so.
 
     Leaks:
 
@@ -45,9 +49,9 @@ class NativeGrowth(Cause):
     code = "LW404"
     name = "native-growth"
     fix = (
-        "After `pip install 'lowwater[native]'` run again: memray then names the line, unless "
-        "a note says why it could not. Or leave out parts of the loop, one at a time: the part "
-        "without which memory stays level holds it."
+        "Run again after `pip install 'lowwater[native]'`: memray then names the line, unless a "
+        "note says why it could not. Or leave out parts of the loop, one at a time: if memory "
+        "stays level without a part, that part holds it."
     )
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
@@ -56,8 +60,8 @@ class NativeGrowth(Cause):
             return None
         growth = format_bytes(evidence.growth_bytes)
         told = (
-            f"{format_bytes(rest_bytes)} of the {growth} by which memory in use grew are in no "
-            "Python object that Lowwater can see"
+            f"{format_bytes(rest_bytes)} of the {growth} growth of memory in use is in "
+            f"{(_UNSEEN if evidence.unexplained_bytes >= _MOST * rest_bytes else _UNNAMED)}"
         )
         loop, trace = _words.unit_of(evidence).where, evidence.native_trace
         share_of_rest = min(1.0, rest_bytes / evidence.growth_bytes)
@@ -70,12 +74,12 @@ class NativeGrowth(Cause):
 
 
 _FIX = (
-    "Look for what this call keeps, and free or close it; if it is a library that keeps it, "
-    "call it less often, and report it there with this function."
+    "Look for what this call keeps, and free or close it. If a library keeps it, call it less "
+    "often, and report this function to the library."
 )
 _FIX_UNSEEN = (
-    "Leave out parts of the loop, one at a time, and run again: the part without which memory "
-    "stays level holds it."
+    "Leave out parts of the loop, one at a time, and run again: if memory stays level without a "
+    "part, that part holds it."
 )
 
 
@@ -106,9 +110,12 @@ def _place(site: NativeSite) -> str:
 
 def _unknown(trace: NativeTrace | None, loop: str | None) -> str:
     if trace is not None:
-        return f"memray watched {trace.rounds:,} rounds and saw no place that takes most of them."
+        return (
+            f"memray watched {trace.rounds:,} rounds and found no place that allocates most of it."
+        )
     return (
-        f"which part of the {'loop at this line' if loop else 'program'} takes them is not known."
+        f"which part of the {('loop at this line' if loop else 'program')} allocates it is "
+        "not known."
     )
 
 

@@ -10,11 +10,11 @@ _LAST_ERRORS = frozenset({"last_exc", "last_value", "last_traceback"})
 
 
 class NotebookOutput(Cause):
-    """A notebook keeps every result that it has shown, and the last exception.
+    """A notebook keeps every result that it showed, and the last exception.
 
     IPython stores the value of each cell's last line in `Out`, and the latest three in
     `_`, `__` and `___`. After an error, `sys.last_traceback` holds the frames of the failed
-    cell with all their variables. Deleting your own name for an array frees nothing then.
+    cell with all their variables. Then deleting your own name for an array frees nothing.
 
     Leaks:
 
@@ -30,8 +30,8 @@ class NotebookOutput(Cause):
     code = "LW106"
     name = "notebook-output"
     fix = (
-        "End the cell's last line with `;` or assign it to a name; "
-        "`%reset -f out` frees what is kept already."
+        "End the cell's last line with `;` or assign it to a name. `%reset -f out` frees what is "
+        "already kept."
     )
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
@@ -46,7 +46,7 @@ class NotebookOutput(Cause):
         error = next((s for s in holder.steps[:3] if _variable(s) in _LAST_ERRORS), None)
         if error is not None:
             name = f"sys.{_variable(error)}"
-            message = f"`{name}` keeps the variables of the cell that failed last."
+            message = f"`{name}` keeps the variables of the last cell that failed."
             fix = "Run a cell with `import sys; sys.last_traceback = sys.last_value = None`."
             return Account(message, nearest_line(holder), name, fix)
         message = f"The notebook's `Out` {_words.grows(holder, evidence)}."

@@ -9,12 +9,12 @@ from lowwater.model import Evidence, Holder
 
 
 class OpenSession(Cause):
-    """Sessions are left open.
+    """Sessions stay open.
 
-    A session of `tf.compat.v1` owns the values of its variables, outside of Python.
-    They are freed when the session is closed, or when nothing refers to it any more.
-    A session that is kept open in a list, or that is the default of a block that never ended,
-    is neither.
+    A session of `tf.compat.v1` owns the values of its variables, outside Python.
+    They are freed when the session is closed, or when nothing refers to it any longer.
+    Neither happens to a session that stays open in a list, or that is the default session of a
+    block that never ends.
 
     Leaks:
 
@@ -61,5 +61,5 @@ class OpenSession(Cause):
         if opened is None:
             return None
         more = _words.rise(opened, "more", "more", evidence)
-        message = f"Sessions are left open: {more}, {opened.counts[-1]:,} by now."
+        message = f"Sessions stay open: {more}, now {opened.counts[-1]:,}."
         return Account(message, where=opened.where)

@@ -7,10 +7,10 @@ from lowwater.causes._paths import line_of, name_of
 from lowwater.model import Evidence, Holder
 
 _RECORDS = (
-    "A gradient tape has been recording through all rounds: it keeps what every operation needs "
-    "for its gradient."
+    "A gradient tape records through all rounds: it keeps what every operation needs for its "
+    "gradient."
 )
-_CLOSE = "Open a tape for each step, `with tf.GradientTape() as tape:`, and let the block end."
+_CLOSE = "Open a tape for each step, `with tf.GradientTape() as tape:`, and end the block."
 # What a tape recorded is no Python object.
 _MOSTLY = 0.5
 
@@ -18,10 +18,10 @@ _MOSTLY = 0.5
 class PersistentTape(Cause):
     """A `GradientTape` outlives its step.
 
-    A tape records every operation, with its inputs and results, so that it can go backwards.
-    An ordinary tape lets go of the record with the first `gradient` call.
-    A persistent one keeps it until the tape itself goes, and so does one that was never asked.
-    Kept in a list or an attribute, it keeps all activations of its step.
+    A tape records every operation, with its inputs and results, to compute gradients later.
+    An ordinary tape drops the record with the first `gradient` call.
+    A persistent tape keeps it until the tape itself is freed. So does a tape that never computes
+    a gradient. In a list or an attribute, it keeps all activations of its step.
 
     Leaks:
 
@@ -42,7 +42,10 @@ class PersistentTape(Cause):
 
     code = "LW208"
     name = "persistent-tape"
-    fix = "Use the tape inside its step only, without `persistent=True`; else `del tape` after it."
+    fix = (
+        "Use the tape only inside its step, without `persistent=True`; otherwise `del tape` "
+        "after the step."
+    )
     is_mostly_native = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
@@ -55,10 +58,10 @@ class PersistentTape(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """Who keeps the tapes."""
         name = name_of(holder)
-        message = f"`{name}` {_words.grows(holder, evidence)}, with all that the tape recorded."
+        message = f"`{name}` {_words.grows(holder, evidence)}, with everything the tape recorded."
         if not _is_on_path(holder):
             grows = _words.grows_by(holder, evidence)
-            message = f"`{name}` {grows}. A gradient tape is in each, with all that it recorded."
+            message = f"`{name}` {grows}. Each holds a gradient tape with everything it recorded."
         return Account(message, where=line_of(holder), holder=name)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002

@@ -12,12 +12,12 @@ _TABLE = "_py_funcs_used_in_graph"
 
 
 class PipelinePerRound(Cause):
-    """A new input pipeline is made in every round, and TensorFlow keeps its Python functions.
+    """Every round creates a new input pipeline, and TensorFlow keeps its Python functions.
 
-    `from_generator`, `py_function` and `fit` on a `PyDataset` hand a Python function to
-    TensorFlow. The default graph keeps that function for good, with everything it refers to:
-    the `PyDataset` and its arrays, or whatever the generator closes over.
-    One pipeline does no harm. One per fold or per `fit` call keeps all their data.
+    `from_generator`, `py_function` and `fit` on a `PyDataset` pass a Python function to
+    TensorFlow. Until `clear_session()` the default graph keeps that function, with everything it
+    refers to: the `PyDataset` and its arrays, or whatever the generator closes over.
+    One pipeline is harmless. One per fold or per `fit` call keeps all their data.
 
     Leaks:
 

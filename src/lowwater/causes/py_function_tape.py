@@ -9,11 +9,11 @@ from lowwater.upstream.py_function_tape import PY_FUNCTION_TAPE
 
 
 class PyFunctionTape(Cause):
-    """A `py_function` runs under a tape, and its gradient is never taken.
+    """A `py_function` runs under a tape, and its gradient is never computed.
 
     While a `GradientTape` records, TensorFlow keeps the inputs and the outputs of each
-    `tf.py_function` in a global table, for the case that the gradient is asked for.
-    Only asking for it takes the entry out. A function that merely logs or plots under the tape
+    `tf.py_function` in a global table, in case the gradient is needed.
+    Only computing it removes the entry. A function that only logs or plots under the tape
     leaves its tensors there, with every call.
 
     Leaks:
@@ -51,6 +51,9 @@ class PyFunctionTape(Cause):
         pace = _words.rate(holder.counts, "call", "calls", evidence)
         kept = next((step for step in reversed(below(holder)) if _kinds.is_tensor(step)), None)
         held = f", with {_words.one(kept)} and more" if kept and kept.about else ""
-        message = f"TensorFlow keeps what `py_function` was given under a tape: {pace}{held}."
+        message = (
+            "TensorFlow keeps the arguments of `py_function` calls made under a tape: "
+            f"{pace}{held}."
+        )
         where = line_of_call(evidence, ("py_function",)) or nearest_line(holder)
         return Account(message, where=where, holder="tensorflow tape cache")

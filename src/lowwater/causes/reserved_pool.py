@@ -10,9 +10,9 @@ class ReservedPool(Cause):
     """Not a leak: an allocator keeps freed memory for reuse.
 
     Memory that a program frees goes back to an allocator: TensorFlow's pool, or malloc.
-    Neither hands it to the system at once, for the next tensor will want it.
+    Neither returns it to the system at once, because the next tensor will need it.
     So `top` and `nvidia-smi` show the highest level that the program ever needed.
-    Inside the process the memory is free, and the next epoch runs in it.
+    Inside the process this memory is free, and the next epoch reuses it.
 
     Looks like a leak:
 
@@ -28,15 +28,16 @@ class ReservedPool(Cause):
 
     code = "LW401"
     name = "reserved-pool"
-    fix = "Nothing to mend; where other processes need the memory, call `psutil.heap_trim()`."
+    fix = "Nothing to fix. If other processes need the memory, call `psutil.heap_trim()`."
+    explains = Kind.RESERVED
 
     def in_verdict(self, evidence: Evidence) -> Account | None:
         """Free memory that an allocator holds, and how much of it."""
-        if evidence.verdict.kind is not Kind.RESERVED:
+        if evidence.verdict.kind is not self.explains:
             return None
         pool, malloc = last_bytes(evidence, POOL_FREE), last_bytes(evidence, MALLOC_FREE)
         if max(pool, malloc) == 0:
             return Account("The allocator keeps freed memory for reuse; nothing holds it.")
         who = "TensorFlow's pool" if pool > malloc else "malloc"
         much = format_bytes(max(pool, malloc))
-        return Account(f"{much} are free inside {who}, kept for the next tensors.", holder=who)
+        return Account(f"{much} is free inside {who}, kept for the next tensors.", holder=who)

@@ -9,8 +9,8 @@ from lowwater.causes.gradient_registry import is_in_registry
 from lowwater.model import Evidence, Holder, Step, Tally
 
 _SHAPES_FIX = (
-    "Give all inputs one shape, or a few: pad them to the next multiple of 64, say, "
-    "or sort them into buckets of equal length."
+    "Use one input shape, or a few: for example, pad to the next multiple of 64, or sort inputs "
+    "into buckets of equal length."
 )
 
 
@@ -18,9 +18,9 @@ class RetracedFunction(Cause):
     """A `tf.function` is traced again and again while the program runs.
 
     Each trace is a graph that lives as long as the function.
-    A Python number is part of what a trace is looked up by, so every new number adds a graph;
-    so does every new shape of a tensor, unless the signature leaves the dimension open.
-    `reduce_retracing=True` helps with shapes; with Python numbers it does not.
+    A Python number is part of the lookup key of a trace, so every new number adds a graph.
+    So does every new tensor shape, unless the signature leaves the dimension open.
+    `reduce_retracing=True` helps with shapes, but not with Python numbers.
 
     Leaks:
 
@@ -46,8 +46,9 @@ class RetracedFunction(Cause):
     code = "LW202"
     name = "retraced-function"
     fix = (
-        "Pass tensors, not Python numbers: `train_step(x, tf.constant(value))`; for inputs of many "
-        "shapes declare the open dimension: `input_signature=[tf.TensorSpec([None, None])]`."
+        "Pass tensors, not Python numbers: `train_step(x, tf.constant(value))`. For inputs of "
+        "many shapes, declare the open dimension: `input_signature=[tf.TensorSpec([None, "
+        "None])]`."
     )
     is_mostly_native = True
 
@@ -106,8 +107,8 @@ def _by_call(traced: Tally | None, evidence: Evidence) -> Account:
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is not None:
         pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-        message = f"`{shapes.name}` is given {pace}, and a graph is traced and kept for each."
+        message = f"`{shapes.name}` gets {pace}, and traces and keeps a graph for each."
         return Account(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
     often = _words.often(traced, evidence) if traced else "and again"
-    message = f"A function of Keras is traced again {often}, and keeps a graph for each."
+    message = f"A Keras function is traced again {often}, and keeps a graph for each."
     return Account(message, where=line_of_call(evidence, (*TRAINING, "predict", "evaluate")))

@@ -10,12 +10,12 @@ _TABLES = frozenset({"GLOBAL_CUSTOM_NAMES", "GLOBAL_CUSTOM_OBJECTS"})
 
 
 class SerializableRegistry(Cause):
-    """Keras keeps every class that was registered for saving.
+    """Keras keeps every class that is registered for saving.
 
-    `register_keras_serializable` files the class, or the function, in two tables that live as
-    long as the process. A class that is defined inside a function or a cell is a new one each
-    time, and stays each time, even under the same name,
-    with all that its methods refer to: closures, defaults, data.
+    `register_keras_serializable` stores the class, or the function, in two tables that live
+    as long as the process. A class that is defined inside a function or a cell is a new class
+    each time. Each one stays, even under the same name,
+    with everything that its methods refer to: closures, defaults, data.
 
     Leaks:
 
@@ -58,6 +58,6 @@ class SerializableRegistry(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Account:
         """How many are registered, and where the latest is defined."""
         pace = _words.rate(holder.counts, "class or function", "classes and functions", evidence)
-        message = f"Keras' table of registered classes grows by {pace}."
+        message = f"The Keras table of registered classes grows by {pace}."
         where = next((step.where for step in below(holder) if step.where), None)
         return Account(message, where=where, holder="keras registered classes")

@@ -7,11 +7,11 @@ from lowwater.model import Evidence, Holder
 
 
 class TracebackRetention(Cause):
-    """A kept exception holds the frames of what failed, and so its models and tensors.
+    """A kept exception holds the frames of the failed call, and so its models and tensors.
 
-    An exception knows the way it came: its `__traceback__` has every frame between the failure
-    and the `except`, and a frame has all its local variables.
-    To keep the exception of a failed trial is to keep the trial: data, model and all.
+    The `__traceback__` of an exception holds every frame between the failure and the `except`,
+    and a frame holds all its local variables.
+    If you keep the exception of a failed trial, you keep the whole trial: data and model.
 
     Leaks:
 
@@ -35,8 +35,8 @@ class TracebackRetention(Cause):
     code = "LW105"
     name = "traceback-retention"
     fix = (
-        "Keep the words, not the exception: `failures.append(repr(error))`; "
-        "or drop its frames first: `error.with_traceback(None)`."
+        "Keep the message, not the exception: `failures.append(repr(error))`; or drop its frames "
+        "first: `error.with_traceback(None)`."
     )
     # A failed trial keeps its model with all graphs, whichever of its variables is the heaviest.
     is_mostly_native = True

@@ -10,9 +10,9 @@ class UnboundedMemo(Cause):
     """A memo has no bound, and its key changes in every round.
 
     `functools.cache` and `lru_cache(maxsize=None)` keep the result of every different call.
-    If one argument is new in each epoch, such as the epoch itself or a freshly made object,
-    no result is ever used again, and none is ever dropped.
-    A dict that is filled with "if the key is not there yet" is the same thing.
+    If one argument is new in each epoch, such as the epoch itself or a new object,
+    no result is ever reused, and none is ever dropped.
+    A dict that you fill with "if the key is not there yet" does the same.
 
     Leaks:
 
@@ -44,10 +44,10 @@ class UnboundedMemo(Cause):
         pace = _words.rate(holder.counts, "entry", "entries", evidence)
         if memo is None:
             fix = "Drop old entries, or leave what changes in every round out of the key."
-            message = f"The memo `{name}` grows by {pace}: its keys never come again."
+            message = f"The memo `{name}` grows by {pace}: its keys never repeat."
             return Account(message, line_of(holder), name, fix)
         message = (
-            f"The cache of `{function_name(memo)}` grows by {pace}: its arguments never come again."
+            f"The cache of `{function_name(memo)}` grows by {pace}: its arguments never repeat."
         )
         return Account(message, where=memo.where or line_of(holder), holder=name)
 

@@ -9,12 +9,12 @@ _NOTICEABLE = 1 << 20
 
 
 class WaitsForCollector(Cause):
-    """Objects that refer to each other wait for the garbage collector.
+    """Objects in reference cycles wait for the garbage collector.
 
-    Most objects are freed at once when the last reference to them goes.
-    Objects in a cycle, and a Keras model is full of cycles, wait for Python's collector.
-    It counts objects and not bytes, so a few huge ones can wait for long.
-    The memory is not lost: it comes back, but later than you would like.
+    Python frees most objects at once, when their last reference goes away.
+    Objects in a cycle (a Keras model is full of cycles) wait for Python's garbage collector.
+    It counts objects, not bytes, so a few huge objects can wait for a long time.
+    The memory is not lost: it comes back, but late.
     If the program has called `gc.disable()` or `gc.freeze()`, it may never.
 
     Leaks:
@@ -35,7 +35,7 @@ class WaitsForCollector(Cause):
 
     code = "LW108"
     name = "waits-for-collector"
-    fix = "Call `gc.collect()` once per round, after the last use of what is large."
+    fix = "Call `gc.collect()` once per round, after the last use of large objects."
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
         """Objects that were frozen round after round are out of the collector's reach."""
@@ -43,22 +43,22 @@ class WaitsForCollector(Cause):
         if frozen is None or not frozen.grew:
             return None
         more = f"{frozen.counts[-1] - frozen.counts[0]:,}"
-        message = f"`gc.freeze()` has put {more} more objects out of the collector's reach."
+        message = f"`gc.freeze()` hides {more} more objects from the garbage collector."
         return Account(message, where=frozen.where, fix="Call `gc.freeze()` once, or not at all.")
 
     def in_verdict(self, evidence: Evidence) -> Account | None:
         """Memory that falls when the collector runs, or a collector that is off."""
         enabled = _collector(evidence, "enabled")
         if enabled is not None and enabled.counts[-1] == 0:
-            message = "The garbage collector is off: cycles of objects stay until it is called."
+            message = "The garbage collector is off: reference cycles stay until you call it."
             fix = "Call `gc.enable()`, or `gc.collect()` once per round."
             return Account(message, where=enabled.where, fix=fix)
         # The program may also empty a list now and then: only an experiment tells.
         if evidence.verdict.kind is not Kind.SAWTOOTH or evidence.collected_bytes < _NOTICEABLE:
             return None
         message = (
-            "Memory rises until Python's garbage collector runs, and then falls: "
-            "objects in cycles wait for it, and nothing is lost."
+            "Memory rises until Python's garbage collector runs, then falls: objects in "
+            "reference cycles wait for it. Nothing is lost."
         )
         return Account(message)
 

@@ -17,19 +17,21 @@ from lowwater.upstream.xla_cache import XLA_CACHE
 
 _HOLDER = "tensorflow XLA cache"
 _USING = (*TRAINING, "predict", "evaluate", "predict_on_batch", "test_on_batch")
-_CLEAR_FIX = "Do not call `clear_session()` between fits of one model; it frees nothing of it."
+_CLEAR_FIX = (
+    "Do not call `clear_session()` between fits of one model; it frees nothing of that model."
+)
 
 
 class XlaCache(Cause):
     """TensorFlow keeps every program that XLA has compiled.
 
-    With `jit_compile=True` a model or a `tf.function` is compiled for each shape of its inputs.
-    The result stays in a cache of the process, also when the model or the function is gone:
+    With `jit_compile=True`, XLA compiles a model or a `tf.function` for each input shape.
+    The result stays in a cache of the process, even after the model or the function is deleted:
     measured on TensorFlow 2.21, 2 MB for each small model that is fitted, 0.4 MB for each that
     predicts, 0.2 MB for each new shape.
-    `clear_session()` frees none of it, and makes it worse under a model that lives on:
-    the model is compiled once more, and both programs stay.
-    Keras' default, `jit_compile="auto"`, compiles only on machines with a GPU.
+    `clear_session()` frees none of it, and makes it worse for a model that is still in use:
+    the model is compiled again, and both programs stay.
+    The Keras default, `jit_compile="auto"`, compiles only on machines with a GPU.
 
     Leaks:
 
@@ -65,7 +67,7 @@ class XlaCache(Cause):
         made = altogether(evidence, tallies.XLA)
         if made is None or codes.isdisjoint({"LW201", "LW205", "LW207"}):
             return None
-        message = "Each of these was compiled by XLA too, and TensorFlow keeps those programs."
+        message = "XLA also compiled each of these, and TensorFlow keeps the compiled programs."
         return Account(message, where=made.where, holder=_HOLDER)
 
 
@@ -83,8 +85,8 @@ def _of_shapes(evidence: Evidence) -> Account | None:
     if shapes is None or not is_compiled or retraced(evidence) is not None:
         return None
     pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-    message = f"`{shapes.name}` is given {pace}, and XLA compiles a program for each that stays."
-    fix = "Give all inputs one shape, or a few: pad them to the next multiple of 64, say."
+    message = f"`{shapes.name}` gets {pace}, and XLA compiles and keeps a program for each."
+    fix = "Use one input shape, or a few: for example, pad to the next multiple of 64."
     return Account(message, shapes.where, _HOLDER, fix)
 
 

@@ -2,8 +2,7 @@
 
 import gc
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, FunctionType, ModuleType
@@ -13,16 +12,18 @@ from lowwater.census.budget import Budget, Cut
 from lowwater.census.co_holders import split_fairly
 from lowwater.census.describe import type_name
 from lowwater.census.edges import is_name
-from lowwater.census.growth import Summary, compare, summarise, with_new_things
+from lowwater.census.growth import Summary, compare, is_data, summarise, with_new_things
 from lowwater.census.growth_site import Sources
-from lowwater.census.kinds import derives, kind_of, module_of
+from lowwater.census.kinds import module_of
 from lowwater.census.leak_trace import Tracer
+from lowwater.census.library_values import LibraryValues, has_parts, values_of
 from lowwater.census.nodes import Node
-from lowwater.census.references import NUMBERS, References, thread_locals
+from lowwater.census.references import References, thread_locals
 from lowwater.census.roots import frames_now, modules_now, namespace, variables_of
 from lowwater.census.sizes import Sizes
 from lowwater.census.walk import Walk
 from lowwater.model import Holder
+from lowwater.policy import POLICY
 
 _OUR_NAME = "lowwater"
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -38,12 +39,13 @@ _ENOUGH = 2
 class Found:
     """What one census has found, beside those before it.
 
-    `starts_over` says that there is none before it with which it could be compared.
+    `starts_over` says that there is none before it with which it could be compared. The sizes are
+    those of all objects; None where the program's own were enough.
     """
 
     holders: tuple[Holder, ...]
-    objects_bytes: int
-    large_bytes: int
+    objects_bytes: int | None
+    large_bytes: int | None
     starts_over: bool
 
 
@@ -98,7 +100,9 @@ class CensusTaker:
             for _ in range(_TRIES):
                 look = _Look(self._sources, wanted, budget or Budget(), self._left_out)
                 try:
-                    look.walk()
+                    look.walk_program()
+                    if not self._is_explained(look, in_use_bytes):
+                        look.walk_libraries()
                     self._cut = self._cut or look.cut
                     if self._can_be_kept(look):
                         look_at(look.objects_wanted)
@@ -109,6 +113,18 @@ class CensusTaker:
                 if self._earlier:
                     break
             return seen
+
+    def _is_explained(self, look: "_Look", in_use_bytes: int) -> bool:
+        """Whether data that the program keeps accounts for the growth: then libraries do not.
+
+        Their objects are nine in ten. But a model or a function may be held by a library, too.
+        """
+        if not self._earlier or look.cut is not None or self._left_out:
+            return False
+        growth_bytes = in_use_bytes - self._earlier[0].in_use_bytes
+        suspects, _ = compare(look.roots, self._earlier, in_use_bytes)
+        kept_bytes = sum(suspect.grown_bytes for suspect in suspects if is_data(suspect))
+        return kept_bytes >= (1 - POLICY.least_share) * growth_bytes > 0
 
     def _can_be_kept(self, look: "_Look") -> bool:
         """Whether it tells something: beside those before it, or to those to come."""
@@ -133,6 +149,8 @@ class CensusTaker:
             # More functions and classes of libraries than before: modules were loaded.
             holders = tuple(holder for holder in told if holder.container >= 0)
         self._earlier.append(summarise(look.roots, in_use_bytes))
+        if not look.has_walked_libraries:
+            return Found(holders, None, None, starts_over)
         sizes = look.sizes
         return Found(holders, sizes.total_bytes, sizes.large_bytes, starts_over)
 
@@ -149,6 +167,7 @@ class _Look:
     ) -> None:
         self._sources = sources
         self._modules = modules_now(sources.is_users, _OUR_NAME)
+        self._of_libraries = values_of(self._modules.libraries)
         # Not a method of this object: that would be a cycle, and stay until the next collection.
         self._is_users = _is_from(self._modules.users_names)
         self.references = References(self._is_users)
@@ -156,8 +175,9 @@ class _Look:
             Sizes(), self.references, _is_ours, self._is_users, wanted, budget, {*left_out}
         )
         self.roots: list[Node] = []
+        self.has_walked_libraries = False
         # TensorFlow's default graph, say: every traced function refers to it.
-        self._in_thread_locals = [*_in_thread_locals(self._modules.libraries)]
+        self._in_thread_locals = [*_in_thread_locals(self._of_libraries)]
 
     @property
     def objects(self) -> int:
@@ -188,22 +208,29 @@ class _Look:
         """What may be taken to compare, now that the walk is over."""
         return self._walk.budget.left_bytes(self._walk.held_bytes)
 
-    def walk(self) -> None:
+    def walk_program(self) -> None:
         """What a library names itself is the library's, even where the program refers to it."""
         modules = (*self._modules.users, *self._modules.libraries)
         self._walk.leave_out(modules)
         self._walk.leave_out(namespace(module) for module in modules)
-        for module in self._modules.libraries:
-            self._walk.leave_out(_values(module))
+        for values in (*self._of_libraries.data, self._of_libraries.code):
+            self._walk.leave_out(values)
         self._walk.leave_out(self._in_thread_locals)
         self._enter_users()
         self._walk.run()
         self._enter_running_calls()
         self._walk.run()
-        self._enter_libraries()
-        self._walk.run()
         for root in self.roots:
             root.sum_up()
+
+    def walk_libraries(self) -> None:
+        """All else, after the program's own has been walked."""
+        walked = len(self.roots)
+        self._enter_libraries()
+        self._walk.run()
+        for root in self.roots[walked:]:
+            root.sum_up()
+        self.has_walked_libraries = True
 
     def tracer(self, latest: Summary) -> Tracer:
         return Tracer(self.references, self._sources, self._is_users, latest)
@@ -213,6 +240,7 @@ class _Look:
             root.forget()
         self.roots.clear()
         self._in_thread_locals.clear()
+        self._of_libraries.forget()
         self.references.forget()
         self._walk.forget()
 
@@ -237,24 +265,15 @@ class _Look:
             self._walk.enter(root, f"local {name}", value)
 
     def _enter_libraries(self) -> None:
-        code: list[Any] = []
         self._walk.readmit(self._in_thread_locals)
-        # All before the first is entered: what two modules name is still one object.
-        for module in self._modules.libraries:
-            self._walk.readmit(_values(module))
-        for module in self._modules.libraries:
-            values = [*_values(module)]
-            # Thousands of functions and classes, of which hardly one holds anything.
-            is_code = [issubclass(type(value), FunctionType | type) for value in values]
-            code += [value for value, skip in zip(values, is_code, strict=True) if skip]
+        named = self._of_libraries
+        for module, values in zip(self._modules.libraries, named.data, strict=True):
             root = self._root(_name(module), module, is_users=False)
-            self._walk.enter_all(
-                root, [value for value, skip in zip(values, is_code, strict=True) if not skip]
-            )
+            self._walk.enter_left_out(root, values)
         root = Node("functions and classes", list)
-        root.objects = [code]
+        root.objects = [named.code]
         self.roots.append(root)
-        self._walk.enter_all(root, code)
+        self._walk.enter_left_out(root, named.code)
 
     def _frames(self) -> list[FrameType]:
         return frames_now(lambda filename: filename.startswith(_OUR_FOLDER))
@@ -285,28 +304,10 @@ def _name(module: ModuleType) -> str:
     return name if type(name) is str else ""
 
 
-def _values(module: ModuleType) -> Iterator[Any]:
-    """What a module names, but for numbers, strings and other modules."""
-    return (
-        value
-        for value in [*namespace(module).values()]
-        if kind_of(value) not in _NOT_OF_A_MODULE and not issubclass(type(value), ModuleType)
-    )
-
-
-def _in_thread_locals(modules: Iterable[ModuleType]) -> Iterator[Any]:
+def _in_thread_locals(named: LibraryValues) -> Iterator[Any]:
     """What libraries keep for each thread, as far as it is this one's."""
-    kept = [
-        value
-        for module in modules
-        for value in [*namespace(module).values()]
-        if derives(type(value), threading.local)
-    ]
-    for names in thread_locals(kept):
-        yield from [value for value in [*names.values()] if kind_of(value) not in _NOT_OF_A_MODULE]
-
-
-_NOT_OF_A_MODULE = NUMBERS | {str, bytes}
+    for names in thread_locals(named.thread_locals):
+        yield from [value for value in [*names.values()] if has_parts(value)]
 
 
 def _is_ours(kind: type) -> bool:

@@ -2,6 +2,7 @@
 
 import functools
 import sys
+from inspect import CO_GENERATOR
 from types import (
     AsyncGeneratorType,
     CodeType,
@@ -26,7 +27,7 @@ from lowwater.census.kinds import (
 from lowwater.census.references import OPEN
 from lowwater.census.roots import namespace
 from lowwater.interruption import let_through
-from lowwater.model import Step
+from lowwater.model import WITH_GRAPH, Step
 
 _MOST_KINDS = 12
 _MOST_DECORATORS = 20
@@ -59,13 +60,12 @@ class Lines(Protocol):
 def step(edge: str, thing: Any, lines: Lines) -> Step:  # noqa: ANN401
     """One object of a leak trace."""
     kind = type(thing)
-    return Step(
-        edge,
-        type_name(kind),
-        tuple(type_name(base) for base in bases_of(kind)[:_MOST_KINDS] if base is not object),
-        about(thing) if kind is not FrameType else about_frame(thing, lines),
-        where(thing, lines),
-    )
+    kinds = tuple(type_name(base) for base in bases_of(kind)[:_MOST_KINDS] if base is not object)
+    if kind is not FrameType:
+        return Step(edge, type_name(kind), kinds, about(thing), where(thing, lines))
+    if _feeds_a_library(thing, lines):
+        kinds = *kinds, type_name(GeneratorType)
+    return Step(edge, type_name(kind), kinds, about_frame(thing, lines), where(thing, lines))
 
 
 def type_name(kind: type) -> str:
@@ -110,7 +110,16 @@ def _about_array(array: Any, base: Any) -> str:  # noqa: ANN401
     # NumPy and JAX say `float32`, TensorFlow `<dtype: 'float32'>`, torch `torch.float32`.
     name = getattr(dtype, "name", None)
     element = name if isinstance(name, str) else str(dtype).removeprefix("torch.")
-    return f"{element} {tuple(shape)}"
+    return f"{element} {tuple(shape)}{WITH_GRAPH if _has_graph(array, base) else ''}"
+
+
+def _has_graph(tensor: Any, base: Any) -> bool:  # noqa: ANN401
+    """Whether torch can still differentiate it: then it keeps all that it was computed from.
+
+    Not asked of a subclass, which may run code of its own for each attribute.
+    """
+    is_torch = type(tensor) is base and module_of(base) == "torch"
+    return is_torch and base.grad_fn.__get__(tensor) is not None
 
 
 def where(thing: Any, lines: Lines) -> str | None:  # noqa: ANN401
@@ -158,6 +167,13 @@ def about_frame(frame: FrameType, lines: Lines) -> str:
     users = _users_frame(frame, lines)
     called = lines.called_at(users.f_code.co_filename, users.f_lineno) if users else ""
     return called if called and users is not frame else f"{frame.f_code.co_qualname}()"
+
+
+def _feeds_a_library(frame: FrameType, lines: Lines) -> bool:
+    """Whether it is a generator of which a library takes the next item at this moment."""
+    caller = frame.f_back
+    is_generator = bool(frame.f_code.co_flags & CO_GENERATOR)
+    return is_generator and caller is not None and not lines.shown(caller.f_code.co_filename)
 
 
 def _users_frame(frame: FrameType | None, lines: Lines) -> FrameType | None:

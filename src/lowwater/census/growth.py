@@ -8,8 +8,9 @@ from types import FrameType, ModuleType
 from typing import NamedTuple
 
 from lowwater.census.describe import type_name
-from lowwater.census.kinds import derives, is_made_by_class_statement
+from lowwater.census.kinds import derives, is_made_by_class_statement, library_of
 from lowwater.census.nodes import Node, key_of
+from lowwater.census.survival import Trail, has_stayed, trail_of
 
 # Paths below this size are not remembered from one census to the next …
 _LEAST_BYTES = 32 * 1024
@@ -27,6 +28,8 @@ _FEWEST_OF_A_FAMILY = 3
 # From two censuses a growth cannot be told from one thing that was not there at the first.
 _ONE_INTERVAL = 2
 _DIGITS = re.compile(r"\d+")
+_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow", "jax", "jaxlib", "torch"})
+_TENSORS = frozenset({"EagerTensor", "Tensor", "ArrayImpl"})
 
 
 class Totals(NamedTuple):
@@ -48,12 +51,14 @@ class Summary:
 
     `keys` has the path of single objects by their address: elsewhere in the program another
     function runs, and the same object is reached in another way. `lengths` has the containers'.
+    `trails` tells whether a path still holds the same things.
     """
 
     in_use_bytes: int
     totals: Mapping[int, Totals]
     keys: Mapping[tuple[int, str], int]
     lengths: Mapping[int, int]
+    trails: Mapping[int, Trail]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,8 @@ class _Comparison:
         if any(suspect.node is node for suspect in self.suspects):
             return  # what is below holds its things through this one, and not beside it
         own = self._series(node, keys)
-        if node.fan_out and self._rises(total.fan_out for total in own):
+        is_longer = node.fan_out and self._rises(total.fan_out for total in own)
+        if is_longer and self._holds_the_same(node, keys):
             gain = own[-1].own_bytes - own[0].own_bytes
             self.longer.append(_suspect(node, own, (), max(1, gain)))
         if node.depth < _NEAR_THE_ROOT:
@@ -171,7 +177,13 @@ class _Comparison:
         if not known and _items(node, own[-1]) - _items(node, own[0]) == 1:
             # What a call is given while it runs: one thing, that was not there before.
             return len(self.telling) > _ONE_INTERVAL
-        return bool(multiplied) or self._rises(total.own_bytes for total in own)
+        is_grown = bool(multiplied) or self._rises(total.own_bytes for total in own)
+        return is_grown and self._holds_the_same(node, keys)
+
+    def _holds_the_same(self, node: Node, keys: Keys) -> bool:
+        """Whether it has kept what it held, and is not another thing in the same place."""
+        then = ((self.earlier[index].trails, keys[index]) for index in self.telling[:-1])
+        return all(key not in trails or has_stayed(node, trails[key]) for trails, key in then)
 
     def _series(self, node: Node, keys: Keys) -> list[Totals]:
         before = zip(keys, self.earlier, strict=True)
@@ -215,6 +227,16 @@ def compare(
     return suspects, comparison.longer
 
 
+def is_data(suspect: Suspect) -> bool:
+    """Whether its items are arrays, tensors and plain objects: nothing that a framework runs."""
+    below = (node.kind for child in suspect.multiplied for node in child.all_below())
+    return not any(library_of(kind) in _FRAMEWORKS and not _is_tensor(kind) for kind in below)
+
+
+def _is_tensor(kind: type) -> bool:
+    return type_name(kind).rpartition(".")[2] in _TENSORS
+
+
 def with_new_things(longer: Sequence[Suspect]) -> list[Suspect]:
     """Containers that get ever more objects of classes, small as these may look to Python.
 
@@ -245,13 +267,14 @@ def _telling(levels: Sequence[int]) -> list[int]:
 def summarise(roots: Sequence[Node], in_use_bytes: int) -> Summary:
     """What to remember of a census until the next."""
     totals, keys, lengths = dict[int, Totals](), dict[tuple[int, str], int](), dict[int, int]()
+    trails = dict[int, Trail]()
     for node, key in _with_keys(roots):
-        totals[key] = totals_of(node)
+        totals[key], trails[key] = totals_of(node), trail_of(node)
         if node.count == 1 and node.objects:
             keys[id(node.objects[0]), type_name(node.kind)] = key
         if node.fan_out:
             lengths |= {id(container): len(container) for container in node.objects}
-    return Summary(in_use_bytes, totals, keys, lengths)
+    return Summary(in_use_bytes, totals, keys, lengths, trails)
 
 
 def _with_keys(roots: Sequence[Node]) -> Iterator[tuple[Node, int]]:
@@ -300,8 +323,10 @@ def _items(node: Node, total: Totals) -> int:
 
 
 def _is_variable(node: Node, child: Node) -> bool:
-    """Whether it is one more variable of a module or a function, and not one more of many."""
-    return bool(child.label) and node.parent is None and node.kind in (FrameType, ModuleType)
+    """Whether it is a variable of a module or a function, or an attribute: not one of many."""
+    is_attribute = child.label.startswith(".") and not node.fan_out and child.count <= node.count
+    is_in_root = node.parent is None and node.kind in (FrameType, ModuleType)
+    return bool(child.label) and (is_in_root or is_attribute)
 
 
 def _family(node: Node) -> tuple[type, str]:

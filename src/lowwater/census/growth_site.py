@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from lowwater.census._source.additions import Addition, Certainty, Spot
 from lowwater.census._source.aliases import FOREIGN, Aliases, Held
 from lowwater.census._source.names import Names, Slot, attribute_of
+from lowwater.census._source.scopes import Scope
 from lowwater.census._source.user_file import UserFile
 from lowwater.interruption import let_through
 from lowwater.model import GrowthSite
@@ -18,6 +19,8 @@ _MOST_SITES = 3
 _SETTING_UP = frozenset("__init__ __init_subclass__ __new__ __post_init__".split())
 # Inside a class, Python spells `__name` as `_Class__name`.
 _MANGLED = re.compile(r"_[^_]\w*?(__\w+(?<!__))")
+# What Keras calls a data set that is written in Python, now and formerly.
+_DATA_SETS = frozenset({"PyDataset", "Sequence"})
 _CALL = re.compile(r"(\w[\w.]*)\s*\(")
 
 
@@ -135,16 +138,38 @@ class Sources:
 
     def _told(self, candidates: Iterable["_Candidate"]) -> Iterator[GrowthSite]:
         for one in candidates:
-            yield self._site(one.addition.spot, is_memo=self._is_memo(one.addition))
+            site = self._site(one.addition.spot)
+            yield replace(
+                site,
+                is_memo=self._is_memo(one.addition),
+                keeps_batches=self._keeps_batches(one.addition),
+            )
             # The line of a helper says what adds; the line that calls it says to what.
             for call in one.held.calls:
                 yield self._site(call)
 
-    def _site(self, spot: Spot, *, is_memo: bool = False) -> GrowthSite:
+    def _site(self, spot: Spot) -> GrowthSite:
         file = self._files[spot.scope.filename]
         function = spot.scope.function
         qualname = function.qualname if function else None
-        return GrowthSite(file.where(spot), file.code(spot), is_memo, qualname)
+        return GrowthSite(file.where(spot), file.code(spot), in_function=qualname)
+
+    def _keeps_batches(self, addition: Addition) -> bool:
+        """Whether the line adds what a generator, or a data set written in Python, hands out."""
+        function = addition.spot.scope.function
+        if function is None:
+            return False
+        its_own = function.bound - {function.receiver}
+        if addition.added.isdisjoint(function.handed_out & its_own):
+            return False
+        return function.is_generator or self._is_access_of_data_set(function)
+
+    def _is_access_of_data_set(self, function: Scope) -> bool:
+        owner = function.parent
+        if function.name != "__getitem__" or owner is None or owner.kind != "class":
+            return False
+        lineage = Names(self._files).lineage(owner)
+        return any(base.name in _DATA_SETS for scope in lineage for base in scope.bases)
 
     def _is_memo(self, addition: Addition) -> bool:
         """Whether the line keeps results for later calls with the same arguments."""

@@ -6,7 +6,11 @@ a set is asked for its hash. All three may be code of the program that raises, o
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from lowwater.census.addresses import place_of
+
+Answer = TypeVar("Answer")
 
 _IS_MADE_BY_CLASS_STATEMENT = 1 << 9
 
@@ -16,6 +20,22 @@ basic_size: Callable[[type], int] = type.__dict__["__basicsize__"].__get__
 _flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
 _dict: Callable[[type], Mapping[str, Any] | None] = type.__dict__["__dict__"].__get__
 _module: Callable[[type], Any] = type.__dict__["__module__"].__get__
+
+
+class Answers(dict[int, tuple[type, Answer]], Generic[Answer]):
+    """What a question about types was answered with; each is asked about once."""
+
+    def __init__(self, question: Callable[[type], Answer]) -> None:
+        """Ask `question` of every new type."""
+        super().__init__()
+        self._question = question
+
+    def of(self, kind: type) -> Answer:
+        """The answer; the type is kept with it, for here its address is its name."""
+        known = self.get(place_of(kind))
+        if known is None:
+            known = self[place_of(kind)] = kind, self._question(kind)
+        return known[1]
 
 
 def kind_of(thing: Any) -> type:  # noqa: ANN401
@@ -71,6 +91,11 @@ def module_of(kind: type) -> str | None:
     if type(module) is not str:
         module = _module(kind)
     return module if type(module) is str else None
+
+
+def library_of(kind: type) -> str:
+    """The package that a class says it is from: `keras`."""
+    return (module_of(kind) or "").partition(".")[0]
 
 
 def loaded_type(module: str, name: str) -> type | None:

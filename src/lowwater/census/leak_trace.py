@@ -11,7 +11,7 @@ from lowwater.census import edges
 from lowwater.census.describe import code_of, file_of, step
 from lowwater.census.growth import Summary, Suspect
 from lowwater.census.growth_site import Place, Sources
-from lowwater.census.kinds import derives, is_a, kind_of, module_of, qualname_of
+from lowwater.census.kinds import derives, is_a, kind_of, library_of, qualname_of
 from lowwater.census.latest import MOST_ITEMS, latest_items
 from lowwater.census.nodes import Node
 from lowwater.census.references import OPEN, References
@@ -72,7 +72,7 @@ class Tracer:
         alike = {
             node.kind: node
             for node in sorted(below, key=lambda node: -node.depth)
-            if node.count >= least and _library(node.kind) in _FRAMEWORKS
+            if node.count >= least and library_of(node.kind) in _FRAMEWORKS
         }
         nearest = sorted(alike.values(), key=lambda node: node.depth)
         for node in islice(nearest, _MOST_BROUGHT):
@@ -226,14 +226,10 @@ class Tracer:
         return Place("attribute", edge[1:], owner, depth), filename
 
 
-def _library(kind: type) -> str:
-    return (module_of(kind) or "").partition(".")[0]
-
-
 def _is_frameworks(thing: Any) -> bool:  # noqa: ANN401
     if type(thing) is ModuleType:
         return str(namespace(thing).get("__name__")).partition(".")[0] in _FRAMEWORKS
-    return _library(thing if derives(type(thing), type) else type(thing)) in _FRAMEWORKS
+    return library_of(thing if derives(type(thing), type) else type(thing)) in _FRAMEWORKS
 
 
 def _own_code(parent: Any) -> CodeType | None:  # noqa: ANN401

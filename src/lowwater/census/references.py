@@ -25,7 +25,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, ForwardRef, TypeVar
 
 from lowwater.census.addresses import place_of
 from lowwater.census.kinds import (
@@ -43,8 +43,10 @@ NUMBERS = frozenset({int, float, bool, complex, type(None), type(NotImplemented)
 LEAVES = NUMBERS | {
     str, bytes, bytearray, range, slice, CodeType, ModuleType, property, staticmethod,
     classmethod, BuiltinFunctionType, ClassMethodDescriptorType, GetSetDescriptorType,
-    MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType,
+    MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType, ForwardRef, TypeVar,
 }  # fmt: skip
+# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
+_LEAVES = frozenset(map(place_of, LEAVES))
 # Containers that can grow, and whose length is asked of no code of the program.
 OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
 _TYPE_AND_DICT = 2
@@ -135,7 +137,8 @@ class References:
 
     def _of_classes(self, classes: Iterable[type]) -> Iterator[Any]:
         for kind in classes:
-            yield from map(unwrapped, [*class_attributes(kind).values()])
+            parts = map(unwrapped, [*class_attributes(kind).values()])
+            yield from parts if self._is_users(kind) else filter(may_hold, parts)
 
 
 def _many_keys(dicts: list[Any]) -> Iterator[list[Any]]:
@@ -180,6 +183,18 @@ def unwrapped(part: Any) -> Any:  # noqa: ANN401
     if kind is staticmethod or kind is classmethod:
         return part.__func__
     return part.fget if kind is property else part
+
+
+def may_hold(part: Any) -> bool:  # noqa: ANN401
+    """Whether something that a library names may keep memory.
+
+    A function without a closure does not: there are fifty thousand of these in TensorFlow. Nor
+    does the text of a class about itself.
+    """
+    kind = type(part)
+    if kind is FunctionType:
+        return part.__closure__ is not None
+    return place_of(kind) not in _LEAVES
 
 
 def _hidden_in_arrays(arrays: list[Any]) -> Iterator[Any]:

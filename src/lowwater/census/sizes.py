@@ -8,7 +8,7 @@ import io
 import mmap
 import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from types import MethodDescriptorType, ModuleType
 from typing import Any
 
@@ -20,6 +20,8 @@ Size = Callable[[Any], int]
 # other object can share has no address: a million addresses would be a lot to remember.
 Buffer = Callable[[Any], tuple[int | None, int]]
 
+_PYTHONS_OWN = vars(object)["__sizeof__"]
+_item_size: Callable[[type], int] = type.__dict__["__itemsize__"].__get__
 # CPython takes larger ones from malloc.
 _LARGEST_SMALL = 512
 _BUILT_IN = frozenset({str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset})
@@ -41,6 +43,7 @@ class Sizes:
         self.total_bytes = 0
         self.large_bytes = 0
         self._sizes: dict[type, Size] = {}
+        self._same_sizes: dict[type, int | None] = {}
         self._buffers: set[int] = set()
         self._special: list[tuple[type, Buffer]] = [
             (kind, buffer)
@@ -48,16 +51,31 @@ class Sizes:
             if (kind := loaded_type(module, name)) is not None
         ]
 
-    def total(self, kind: type, objects: Iterable[Any]) -> int:
+    def total(self, kind: type, objects: Sequence[Any]) -> int:
         """The bytes of many objects of one type."""
-        total_bytes = large_bytes = 0
-        for size in map(self.of(kind), objects):  # no list: there may be millions
-            total_bytes += size
-            if size > _LARGEST_SMALL:
-                large_bytes += size
+        same = self._same_size(kind, objects)
+        if same is not None:
+            total_bytes = same * len(objects)
+            large_bytes = total_bytes if same > _LARGEST_SMALL else 0
+        else:
+            total_bytes = large_bytes = 0
+            for size in map(self.of(kind), objects):  # no list: there may be millions
+                total_bytes += size
+                if size > _LARGEST_SMALL:
+                    large_bytes += size
         self.total_bytes += total_bytes
         self.large_bytes += large_bytes
         return total_bytes
+
+    def _same_size(self, kind: type, objects: Sequence[Any]) -> int | None:
+        """The size that all objects of this type have, if they do: a hundred thousand functions."""
+        if kind not in self._same_sizes and objects:
+            is_same = _has_one_size(kind) and not self._is_special(kind)
+            self._same_sizes[kind] = self.of(kind)(objects[0]) if is_same else None
+        return self._same_sizes.get(kind)
+
+    def _is_special(self, kind: type) -> bool:
+        return any(derives(kind, base) for base, _ in self._special)
 
     def of(self, kind: type) -> Size:
         """The function that measures instances of this type."""
@@ -90,6 +108,11 @@ class Sizes:
             return header_bytes + count
 
         return size
+
+
+def _has_one_size(kind: type) -> bool:
+    """Whether nothing of an object's own tells its size: it has no items, and Python adds none."""
+    return attribute(kind, "__sizeof__") is _PYTHONS_OWN and not _item_size(kind)
 
 
 def _plain_size(kind: type) -> Size:

@@ -20,7 +20,7 @@ from lowwater.census.addresses import Addresses, place_of
 from lowwater.census.budget import Budget, Cut
 from lowwater.census.edges import named_parts
 from lowwater.census.estimate import AT_ONCE, FEW_AT_ONCE, batches, expected, is_sliced
-from lowwater.census.kinds import kind_of
+from lowwater.census.kinds import Answers, kind_of
 from lowwater.census.nodes import NODE_BYTES, Node
 from lowwater.census.references import LEAVES, NUMBERS, OPEN, References
 from lowwater.census.sizes import Sizes
@@ -44,20 +44,6 @@ _NUMBERS = frozenset(map(place_of, NUMBERS))
 _WITHOUT_NAMES = frozenset({list, tuple, set, frozenset, deque})
 
 
-class _Answers(dict[int, tuple[type, bool]]):
-    """What a question about a type was answered with; a type is asked about once."""
-
-    def __init__(self, question: Callable[[type], bool]) -> None:
-        super().__init__()
-        self._question = question
-
-    def of(self, kind: type) -> bool:
-        known = self.get(place_of(kind))
-        if known is None:
-            known = self[place_of(kind)] = kind, self._question(kind)
-        return known[1]
-
-
 @dataclass(slots=True)
 class Walk:
     """One walk: what was seen, and what still has to be followed.
@@ -75,6 +61,8 @@ class Walk:
     left_out: set[int] = field(default_factory=set)
     found: list[Any] = field(default_factory=list)
     seen: Addresses = field(default_factory=Addresses)
+    # What was left out, and is entered after all.
+    _let_in: Addresses = field(default_factory=Addresses)
     cut: Cut | None = None
     is_broken: bool = False
     _is_over: bool = False
@@ -82,13 +70,13 @@ class Walk:
     _waiting: int = 0
     _nodes: int = 0
     _pending: deque[tuple[Node, list[Any]]] = field(default_factory=deque)
-    _ours: _Answers = field(init=False)
-    _wanted: _Answers = field(init=False)
+    _ours: Answers[bool] = field(init=False)
+    _wanted: Answers[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         """Remember what is answered about types: a chain has a million steps of the same."""
         self.budget.start()
-        self._ours, self._wanted = _Answers(self.is_ours), _Answers(self.wanted)
+        self._ours, self._wanted = Answers(self.is_ours), Answers(self.wanted)
 
     @property
     def is_complete(self) -> bool:
@@ -99,7 +87,8 @@ class Walk:
     def held_bytes(self) -> int:
         """What the walk itself takes by now."""
         waiting = (self._waiting + len(self.found)) * _WAITING_BYTES
-        return self.seen.held_bytes + waiting + self._nodes * NODE_BYTES
+        addresses = self.seen.held_bytes + self._let_in.held_bytes
+        return addresses + waiting + self._nodes * NODE_BYTES
 
     def leave_out(self, things: Iterable[Any]) -> None:
         """Do not follow these, from wherever they are reached."""
@@ -120,10 +109,17 @@ class Walk:
 
     def enter_all(self, node: Node, things: Iterable[Any]) -> None:
         """Start at many objects that a root holds, or go on to them."""
+        self._enter(node, things, self.seen)
+
+    def enter_left_out(self, node: Node, things: Iterable[Any]) -> None:
+        """Start at objects that were left out until now: each of them once."""
+        self._enter(node, things, self._let_in)
+
+    def _enter(self, node: Node, things: Iterable[Any], seen: Addresses) -> None:
         if self._is_closed(node):
             return
         # A list of ten million numbers would need ten million names.
-        for alike in self.seen.new_by_kind(things, _NUMBERS).values():
+        for alike in seen.new_by_kind(things, _NUMBERS).values():
             if not self._ours.of(type(alike[0])):
                 self._found(node.child(kind_of(alike[0])), alike)
 
@@ -141,6 +137,7 @@ class Walk:
         """Let go of all objects."""
         self.found, self._pending = [], deque()
         self.seen.clear()
+        self._let_in.clear()
 
     def _is_closed(self, node: Node) -> bool:
         """Whether what this node refers to is left out."""

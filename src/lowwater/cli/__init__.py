@@ -30,7 +30,7 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lowwater", prog_name="lowwater")
 def cli() -> None:
-    """Tells Keras users where their memory went, and gives it back."""
+    """Find out where the memory of a Keras program goes, and get it back."""
 
 
 def main() -> None:

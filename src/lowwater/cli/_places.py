@@ -15,9 +15,9 @@ from lowwater.experiments.writes import MOST_NAMED, Writes
 from lowwater.experiments.written_files import writes_files
 from lowwater.printable import one_line
 
-_SEEMS = "The program is run several times, and seems to write files: each run writes them again."
-_IN_COPIES = "each run has a copy of this folder. --yes lets them run here."
-_NO_HELP = "note: The program also writes outside of the copy of this folder, in every run:"
+_SEEMS = "The program runs several times and seems to write files: each run writes them again."
+_IN_COPIES = "each run uses its own copy of this folder. Use --yes to run here."
+_NO_HELP = "note: The program also writes outside this folder. Every run writes there:"
 _MOST_SHOWN = 3
 
 
@@ -48,7 +48,7 @@ class Places:
     def __call__(self) -> AbstractContextManager[str | None]:
         """The folder of the next run."""
         if self._writes and not self._is_settled:
-            self._settle(_wrote(self._writes), "no further run was made")
+            self._settle(_wrote(self._writes), "stopped after the first run")
         if self._copies is None:
             return nullcontext(None)
         if self._writes.outside and not self._is_told:
@@ -60,15 +60,15 @@ class Places:
         self._is_settled = True
         if not self._is_agreed and not sys.stdin.isatty():
             self._copies = sandboxes()
-            say(f"note: {what} As nobody can be asked, {_IN_COPIES}", err=True)
+            say(f"note: {what} This is not a terminal, so {_IN_COPIES}", err=True)
             return
-        say(f"warning: {what} With --sandbox {_IN_COPIES}", err=True)
+        say(f"warning: {what} With --sandbox, {_IN_COPIES}", err=True)
         if not self._is_agreed and not self._is_wanted_here():
             raise UsageError(otherwise, advice="lowwater diagnose --sandbox …")
 
     def _is_wanted_here(self) -> bool:
         with self.paused():
-            return click.confirm("Go on here?", err=True)
+            return click.confirm("Continue in this folder?", err=True)
 
 
 def _wrote(writes: Writes) -> str:

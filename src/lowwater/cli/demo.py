@@ -21,11 +21,15 @@ _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
 
 
 @click.command()
-@click.option("--mended", is_flag=True, help="Run the twin that keeps a number, not the arrays.")
+@click.option(
+    "--mended",
+    is_flag=True,
+    help="Run the fixed version, which keeps a number instead of the arrays.",
+)
 def command(*, mended: bool) -> None:
     """Watch a small Keras program that leaks, and print the diagnosis."""
     if importlib.util.find_spec("keras") is None:
-        msg = "the demo trains a small Keras model, and Keras is not installed"
+        msg = "the demo trains a small Keras model, but Keras is not installed"
         raise UsageError(msg, advice="pip install 'lowwater[tensorflow]'")
     name = "mended.py" if mended else "leaking.py"
     source = (files("lowwater.demo") / name).read_text(encoding="utf-8")
@@ -42,7 +46,7 @@ def command(*, mended: bool) -> None:
     say()
     print_diagnosis(diagnosis, sys.stdout)
     if not mended:
-        say("\nThis was a demonstration. Its twin with one line changed does not leak:")
+        say("\nThis was a demo. With one line changed, the program does not leak:")
         say("  lowwater demo --mended")
     sys.exit(outcome.exit_code)
 

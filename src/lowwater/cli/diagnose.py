@@ -31,18 +31,26 @@ INTERRUPTED = 130
     cls=WithTrailingOptions,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as in python -m.")
-@click.option("--epochs", default=12, show_default=True, help="Most epochs of each fit.")
-@click.option("--steps", default=30, show_default=True, help="Most steps_per_epoch of each fit.")
-@click.option("--rounds", default=14, show_default=True, help="Rounds after which a loop is left.")
-@click.option("--budget", metavar="TIME", help='Start no run after this time, e.g. "10 min".')
-@click.option("--all", "runs_all", is_flag=True, help="Run all, also when the cause is certain.")
-@click.option("--sandbox", is_flag=True, help="Let each run in a copy of this folder.")
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
-@click.option("--fresh", is_flag=True, help="Use no runs of an earlier diagnosis.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON to FILE.")
-@click.option("--record", metavar="FILE", help="Keep the outcome, for lowwater report.")
-@click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
+@click.option("-m", "is_module", is_flag=True, help="Treat SCRIPT as a module, like python -m.")
+@click.option("--epochs", default=12, show_default=True, help="Cap each fit at this many epochs.")
+@click.option(
+    "--steps", default=30, show_default=True, help="Cap each fit at this many steps per epoch."
+)
+@click.option(
+    "--rounds", default=14, show_default=True, help="Stop each loop after this many iterations."
+)
+@click.option("--budget", metavar="TIME", help='Start no new run after this time, e.g. "10 min".')
+@click.option(
+    "--all", "runs_all", is_flag=True, help="Run all experiments, even if the cause is certain."
+)
+@click.option("--sandbox", is_flag=True, help="Run each experiment in a copy of this folder.")
+@click.option("-y", "--yes", is_flag=True, help="Do not prompt.")
+@click.option("--fresh", is_flag=True, help="Ignore the runs of earlier diagnoses.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON to FILE.")
+@click.option("--record", metavar="FILE", help="Save the result to FILE, for lowwater report.")
+@click.option(
+    "--fail-on", type=click.Choice(["leak"]), help="Exit with status 3 if a leak is found."
+)
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -62,14 +70,15 @@ def command(  # noqa: PLR0913 - one parameter for each option
     script: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Find the cause of a leak in SCRIPT by leaving things out, one at a time.
+    """Find the cause of a leak in SCRIPT by leaving out one part at a time.
 
-    Short runs in clean processes: without your callbacks, with one repeated batch, eagerly, with
-    the libraries mended, and so on. What stops the growth is the cause.
+    Each experiment is a short run in a clean process: without your callbacks, with one repeated
+    batch, without tf.function, with repaired libraries, and so on. The conclusion names what
+    the growth needs, and what keeps it in memory.
     """
     if script == STDIN and not is_module:
-        msg = "standard input can be read once, and the program is run several times"
-        raise UsageError(msg, advice="write it to a file: lowwater diagnose train.py")
+        msg = "diagnose runs the program several times, but standard input can be read only once"
+        raise UsageError(msg, advice="save it to a file: lowwater diagnose train.py")
     if not is_module:
         check_script(script, "diagnose")
     source = check_module(script) if is_module else Path(script)
@@ -94,7 +103,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
                 lab = Lab(Reruns(program, places, guard, budget_s, bar), cuts, bar)
                 checked = Checklist(lab, bar, runs_all=runs_all).run()
         except KeyboardInterrupt:
-            say("Interrupted. The same command goes on with the runs that it has.", err=True)
+            say(
+                "Interrupted. To continue with the runs made so far, run the same command again.",
+                err=True,
+            )
             sys.exit(INTERRUPTED)
         if record:
             checked.keep(record)
@@ -112,7 +124,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 def _show_end(lines: Sequence[str]) -> None:
     """What a program has written that fails as it is: its traceback, most likely."""
-    say("\nIt wrote at its end:", err=True)
+    say("\nLast output of the program:", err=True)
     for line in lines:
         say(f"  {line}".rstrip(), err=True)
 
@@ -125,12 +137,12 @@ def _seconds(budget: str | None) -> float | None:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if seconds <= 0:
-        msg = "--budget has to be more than nothing"
+        msg = "--budget must be more than 0"
         raise UsageError(msg, received=budget)
     return seconds
 
 
 def _positive(name: str, value: int) -> int:
     if value < 1:
-        raise UsageError(f"{name} has to be 1 or more", received=str(value))
+        raise UsageError(f"{name} must be 1 or more", received=str(value))
     return value

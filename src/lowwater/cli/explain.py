@@ -22,7 +22,7 @@ _INDENT = " " * 4
 @click.command()
 @click.argument("causes", nargs=-1, metavar="[LW101 | callback-retention]...")
 def command(causes: tuple[str, ...]) -> None:
-    """Explain causes by code or name; without one, list all of them."""
+    """Explain a cause by its code or name, or list all causes."""
     chosen = [_named(name) for name in causes]
     drawn = io.StringIO()
     console = Screen(
@@ -49,7 +49,9 @@ def _named(name: str) -> Cause:
     near = difflib.get_close_matches(name.lower(), by_name, n=1)
     advice = f"lowwater explain {_as_typed(near[0], by_name[near[0]])}" if near else None
     raise UsageError(
-        "there is no such cause", received=name, advice=advice or "lowwater explain, for the list"
+        "no such cause",
+        received=name,
+        advice=advice or "lowwater explain, which lists all causes",
     )
 
 
@@ -63,7 +65,7 @@ def _print_list(console: Screen) -> None:
         line = Text(f"{cause.code}  ", "bold").append(f"{cause.name:<24}")
         # Never wrapped: one line per cause can be searched with grep.
         console.print(line.append(page.summary, "not bold"), soft_wrap=True)
-    console.print("\nMore on one of them: lowwater explain LW101")
+    console.print("\nTo read more about one: lowwater explain LW101")
 
 
 def _print_page(console: Screen, page: Page) -> None:

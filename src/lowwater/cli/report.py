@@ -13,7 +13,7 @@ from lowwater.session import diagnose
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
 @click.argument("recording")
 def command(*, json_file: str | None, recording: str) -> None:
-    """Show the diagnosis of RECORDING, made with lowwater run --record."""
+    """Show the report of RECORDING, a file saved with --record."""
     diagnosis = diagnose(load(recording))
     if json_file:
         write_json(diagnosis, json_file)

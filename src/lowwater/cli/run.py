@@ -25,15 +25,19 @@ FINDINGS = 3
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as in python -m.")
+@click.option("-m", "is_module", is_flag=True, help="Treat SCRIPT as a module, like python -m.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
-@click.option("--record", metavar="FILE", help="Keep the recording, for lowwater report.")
-@click.option("--fail-on", type=click.Choice(["leak"]), help="Exit with 3 when there is one.")
+@click.option("--record", metavar="FILE", help="Save the recording to FILE, for lowwater report.")
 @click.option(
-    "--min-growth", metavar="SIZE", help='Fail only on leaks of SIZE or more per round: "64 KiB".'
+    "--fail-on", type=click.Choice(["leak"]), help="Exit with status 3 if a leak is found."
 )
-@click.option("--mend", "is_mended", is_flag=True, help="Repair known leaks of the libraries.")
-@click.option("-q", "--quiet", is_flag=True, help="No live line and no final screen.")
+@click.option(
+    "--min-growth",
+    metavar="SIZE",
+    help='With --fail-on: ignore leaks below SIZE per round, e.g. "64 KiB".',
+)
+@click.option("--mend", "is_mended", is_flag=True, help="Repair known library leaks.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no live line and no final report.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -48,10 +52,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     script: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Run SCRIPT and say whether its memory leaks, or is merely kept.
+    """Run SCRIPT and report whether it leaks memory or only keeps it for reuse.
 
-    The script runs as it would without Lowwater; its arguments follow its name.
-    The report goes to stderr, so that stdout is the script's alone.
+    The script runs as it does without Lowwater. Put its arguments after its name.
+    The report goes to stderr, so stdout has only the output of the script.
     """
     least_bytes = _least_bytes(min_growth, fail_on)
     check_module(script) if is_module else check_script(script)
@@ -79,13 +83,13 @@ def _least_bytes(min_growth: str | None, fail_on: str | None) -> int:
     if min_growth is None:
         return 0
     if fail_on is None:
-        msg = "--min-growth goes with --fail-on leak"
+        msg = "--min-growth requires --fail-on leak"
         advice = f"lowwater run --fail-on leak --min-growth {min_growth!r} train.py"
         raise UsageError(msg, received="--min-growth alone", advice=advice)
     try:
         return parse_bytes(min_growth)
     except ValueError as error:
-        msg = "--min-growth is no size"
+        msg = "--min-growth is not a size"
         raise UsageError(msg, received=min_growth, advice='--min-growth "64 KiB"') from error
 
 
@@ -109,11 +113,11 @@ def check_script(script: str, command: str = "run") -> None:
     if script == STDIN:
         return
     if path.is_dir() and not (path / "__main__.py").exists():
-        msg = "the script is a folder without a __main__.py"
+        msg = "the script is a folder without __main__.py"
         raise UsageError(msg, received=script, advice=advice)
     if not path.exists():
         hint = f"lowwater {command} -m {script}" if _is_module_name(script) else advice
-        msg = "there is no such script"
+        msg = "no such script"
         raise UsageError(msg, received=script, advice=hint)
     if not os.access(path, os.R_OK):
         msg = "the script cannot be read: permission denied"
@@ -123,7 +127,7 @@ def check_script(script: str, command: str = "run") -> None:
 def check_output(path: str | None) -> None:
     """Refuse a file that could not be written, before hours are spent on its content."""
     if path is not None and not Path(path).absolute().parent.is_dir():
-        msg = "the folder of an output file does not exist"
+        msg = "the folder of the output file does not exist"
         raise UsageError(msg, received=path, advice=f"mkdir -p {Path(path).parent}")
 
 
@@ -142,8 +146,8 @@ def check_module(name: str) -> Path:
             break
         spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
     if spec is None:
-        msg = "there is no such module"
-        advice = "run it from the folder that holds the package"
+        msg = "no such module"
+        advice = "run it from the folder that contains the package"
         raise UsageError(msg, received=name, advice=advice)
     folders = [*(spec.submodule_search_locations or ())]
     return Path(folders[0], "__main__.py") if folders else Path(spec.origin or "")

@@ -92,11 +92,11 @@ def _out_of_reach(
         yield "TensorFlow's pools and registries", f"TensorFlow is {tensorflow.why}"
     backend = str(frameworks["backend"]).partition(" ")[0]
     if backend != "tensorflow":
-        yield f"the allocator of {backend}", "this release reads TensorFlow's only"
+        yield f"the allocator of {backend}", "this release reads only TensorFlow's"
     if isinstance(gpus, NotMeasured):
         yield "GPU memory", gpus.why
     else:
         yield (
             "GPU memory as the driver sees it",
-            "this release asks TensorFlow's allocator only, and was never run on a GPU",
+            "this release asks only TensorFlow's allocator, and was never run on a GPU",
         )

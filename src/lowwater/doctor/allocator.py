@@ -26,7 +26,7 @@ def allocator_of(library: str) -> str | None:
 def _malloc(around: Surroundings) -> Fact:
     library = around.malloc_library()
     if library is None:
-        return NotMeasured("the dynamic linker does not say where malloc comes from")
+        return NotMeasured("the dynamic linker does not report where malloc comes from")
     return f"{allocator_of(library) or 'unknown allocator'} ({library})"
 
 

@@ -10,8 +10,8 @@ from lowwater.model import NotMeasured
 
 # Setting -> what TensorFlow does when it is not set.
 UNSET: Mapping[str, str] = {
-    "TF_FORCE_GPU_ALLOW_GROWTH": "not set: the program decides; by default TensorFlow takes "
-    "nearly the whole of each GPU at its first use",
+    "TF_FORCE_GPU_ALLOW_GROWTH": "not set: the program decides; by default, TensorFlow takes "
+    "nearly all memory of each GPU on first use",
     "TF_GPU_ALLOCATOR": "not set: TensorFlow's own pool (BFC)",
     "TF_USE_LEGACY_KERAS": "not set: tf.keras is Keras 3",
 }
@@ -45,7 +45,7 @@ def _nvml(_: Surroundings) -> Fact:
     try:
         ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
-        return NotMeasured("the NVML library is not here")
+        return NotMeasured("NVML library not found")
     return "library found"
 
 
@@ -62,7 +62,7 @@ def _host_tensors(around: Surroundings) -> Fact:
     reason = next((flag for flag in ONEDNN_BY_DEFAULT if flag in flags), None)
     if reason is None:
         return "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"
-    return f"from 256 KiB on TensorFlow's pool, for oneDNN is on here ({reason}); malloc below"
+    return f"TensorFlow's pool from 256 KiB on, because oneDNN is on here ({reason}); malloc below"
 
 
 def _setting(name: str) -> Source:

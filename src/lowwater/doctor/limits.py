@@ -10,8 +10,11 @@ from lowwater.probes.headroom import soft_limit
 
 _OVERCOMMIT = {
     "0": "heuristic (0)",
-    "1": "always (1): memory is promised freely, and the OOM killer collects the debt",
-    "2": "never (2): an allocation fails when the promises exceed the commit limit",
+    "1": (
+        "always (1): the kernel promises more memory than it has, and the OOM killer ends a "
+        "process when it runs out"
+    ),
+    "2": "never (2): an allocation fails when the promised memory exceeds the commit limit",
 }
 
 
@@ -47,7 +50,7 @@ LIMITS: Mapping[str, Source] = {
     "available_bytes": _meminfo("MemAvailable"),
     "swap_bytes": _meminfo("SwapTotal"),
     "cgroup_limit_bytes": _cgroup(LIMIT, "none"),
-    "cgroup_current_bytes": _cgroup(CURRENT, "not told"),
+    "cgroup_current_bytes": _cgroup(CURRENT, "not reported"),
     "address_space_limit_bytes": _address_space,
     "overcommit": _overcommit,
 }

@@ -21,7 +21,7 @@ def as_text(checkup: Checkup) -> str:
         [
             "Known library leaks in the installed versions",
             *(line for leak, version in checkup.known_leaks for line in _leak(leak, version)),
-            *([] if checkup.known_leaks else ["  none that we know of"]),
+            *([] if checkup.known_leaks else ["  none known"]),
         ]
     )
     reasons = {what: NotMeasured(why) for what, why in checkup.unmeasured.items()}
@@ -79,7 +79,7 @@ def _leak(leak: KnownLeak, version: str) -> Iterator[str]:
         "costs": leak.costs,
         "today": leak.advice,
         "affected": leak.affected,
-        "issue": leak.issue or "none known to us",
+        "issue": leak.issue or "none known",
     }
     for name, text in parts.items():
         yield textwrap.fill(

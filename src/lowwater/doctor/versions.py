@@ -36,7 +36,7 @@ def library_version(library: str, around: Surroundings) -> str | NotMeasured:
     if version is not None:
         return version
     if importlib.util.find_spec(library) is not None:
-        return NotMeasured("can be imported, but was installed without package metadata")
+        return NotMeasured("importable, but installed without package metadata")
     return NotMeasured("not installed")
 
 

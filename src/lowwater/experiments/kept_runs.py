@@ -74,8 +74,8 @@ def _take(lock: int, script: str) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        msg = "this program is being diagnosed already, in another process"
-        raise UsageError(msg, received=script, advice="wait for its end") from None
+        msg = "another process is already diagnosing this program"
+        raise UsageError(msg, received=script, advice="wait until it ends") from None
 
 
 def _digest(script: str, arguments: Sequence[str], cuts: Cuts) -> str:

@@ -57,7 +57,7 @@ class KeptShort:
         placer = Placer(lines, first_index)
         placer.visit(tree)
         for line in sorted(lines - placer.found):
-            self._failed(f"{shown}:{line} adds to nothing that can be kept short")
+            self._failed(f"{shown}:{line} adds to nothing that can be shortened")
         return [Tick(self.after), Tick(self.shorten), Tick(self.remember)]
 
     def remember(self, function: Any) -> None:
@@ -88,7 +88,7 @@ class KeptShort:
         try:
             size = len(container)
         except TypeError:
-            self._failed(f"a {type(container).__name__} cannot be kept short")
+            self._failed(f"a {type(container).__name__} cannot be shortened")
             return container
         key = (id(container), None) if line is None else (type(container), line)
         if self._may_grow():

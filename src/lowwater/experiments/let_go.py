@@ -136,7 +136,7 @@ def _container_of(thing: Any) -> Any:
             pass
         case _ if isinstance(getattr(thing, "__dict__", None), dict):
             return thing.__dict__
-    msg = f"nothing can be taken out of this: {type(thing).__name__}"
+    msg = f"nothing can be removed from a {type(thing).__name__}"
     raise CannotLetGoError(msg)
 
 

@@ -30,7 +30,7 @@ def _copy_of(folder: str) -> Iterator[str]:
             copy_folder(folder, copy)
         except OSError as error:
             msg = f"cannot copy {folder}"
-            advice = "make room in the temporary folder, or use --yes, which runs it here"
+            advice = "make room in the temporary folder, or use --yes to run here"
             raise UserError(msg, received=error.strerror or str(error), advice=advice) from error
         yield copy
 
@@ -52,10 +52,10 @@ def _too_large(folder: str, size: int, by_links: dict[str, int]) -> UsageError:
     largest = max(by_links, key=by_links.__getitem__, default="")
     if largest and by_links[largest] > size / 2:
         name = os.path.relpath(largest, os.path.realpath(folder))
-        msg = f"what the link {name} points to is too large to be copied for every run"
+        msg = f"the target of the link {name} is too large to copy for every run"
         received = f"{os.path.realpath(largest)}, more than {format_bytes(size)}"
-        advice = "point it to a smaller sample, or use --yes, which runs it here"
+        advice = "point it to a smaller sample, or use --yes to run here"
         return UsageError(msg, received=received, advice=advice)
-    msg = "this folder is too large to be copied for every run"
-    advice = "start it from a smaller one, or with --yes, which runs it here"
+    msg = "this folder is too large to copy for every run"
+    advice = "start from a smaller folder, or use --yes to run here"
     return UsageError(msg, received=f"{folder}, more than {format_bytes(size)}", advice=advice)

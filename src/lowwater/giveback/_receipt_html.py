@@ -24,7 +24,7 @@ def render(receipt: Receipt) -> str:
     told += [f"emptied: {what}" for what in receipt.emptied]
     told += [] if receipt.survivors else [f"still held: {receipt.looked_for}"]
     rest = [
-        f"only the end of the process returns: {text.told_reserve(one)}" for one in receipt.reserves
+        f"returned only when the process ends: {text.told_reserve(one)}" for one in receipt.reserves
     ]
     held = [_held(f"still held: {line}", one) for line, one in text.told_survivors(receipt)]
     lines = _lines(told) + "".join(held)

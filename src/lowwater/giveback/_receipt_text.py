@@ -41,7 +41,7 @@ def told_bytes(count: int | None) -> str:
 def told_died(step: StepDone) -> str:
     """`1 model, 3 layers died`, the most telling kinds first."""
     counts = [f"{count:,} {kind if count == 1 else _plural(kind)}" for kind, count in _kinds(step)]
-    return f"{', '.join(counts)} died" if counts else ""
+    return f"{', '.join(counts)} freed" if counts else ""
 
 
 def told_reserve(reserve: Reserve) -> str:
@@ -85,10 +85,10 @@ def headline(receipt: Receipt) -> str:
     """The sum, in one sentence."""
     name = f" {receipt.name}" if receipt.name else ""
     if receipt.freed_bytes is None:
-        return f"released{name}: bytes in use could not be measured here"
+        return f"released{name}: bytes in use cannot be measured here"
     grown = receipt.grown_bytes
     of = f" (of {format_bytes(grown)})" if grown is not None and grown >= _NOISE else ""
-    parts = [f"released{name}: {told_bytes(receipt.freed_bytes)} in use given back{of}"]
+    parts = [f"released{name}: {told_bytes(receipt.freed_bytes)} freed{of}"]
     if receipt.device_bytes >= _NOISE:
         parts.append(f"{format_bytes(receipt.device_bytes)} on devices")
     parts.append(f"{told_bytes(receipt.system_bytes)} returned to the system")
@@ -112,7 +112,7 @@ def _lines(receipt: Receipt) -> Iterator[str]:
             yield f"  {line}"
             yield from (f"  {line}" for line in trace)
     for reserve in receipt.reserves:
-        yield f"only the end of the process returns: {told_reserve(reserve)}"
+        yield f"returned only when the process ends: {told_reserve(reserve)}"
     yield from (f"note: {note}" for note in receipt.notes)
 
 

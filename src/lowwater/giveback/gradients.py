@@ -92,7 +92,7 @@ def table() -> Table:
     entries = getattr(loaded(_OPS, "gradient_registry"), "_registry", None)
     # Not a subclass: another tool, or `mend()`, may keep the gradients in a way of its own.
     if type(entries) is not dict or not _looks_as_expected(entries):
-        return Table({}, "this release of TensorFlow keeps its gradients in a way not known to us")
+        return Table({}, "Lowwater does not know how this TensorFlow release keeps its gradients")
     if not is_complete():
         return Table({}, "gc.freeze() hides the graphs that may need their gradients")
     return Table(entries)
@@ -103,7 +103,7 @@ def at_copying() -> str:
     for frame in frames_now(lambda _: False):
         module = frame.f_globals.get("__name__")
         if isinstance(module, str) and module.startswith(_COPYING):
-            return f"a graph is being traced or loaded just now, in {frame.f_code.co_name}()"
+            return f"a graph is being traced or loaded in {frame.f_code.co_name}()"
     return ""
 
 

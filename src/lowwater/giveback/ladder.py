@@ -101,8 +101,8 @@ def _survivors(request: Request) -> tuple[Survivor, ...]:
         known = _circumstances(request) if expected else Circumstances()
         return survivors(expected, known, request.notes)
     except Exception as error:  # noqa: BLE001 - the objects of a program may answer anything
-        request.notes.append(f"who holds what is left was not found: {type(error).__name__}")
-        return tuple(Survivor(one.what, "not known") for one in outermost(expected))
+        request.notes.append(f"the holders of what remains were not found: {type(error).__name__}")
+        return tuple(Survivor(one.what, "unknown") for one in outermost(expected))
 
 
 def _circumstances(request: Request) -> Circumstances:

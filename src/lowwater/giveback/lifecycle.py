@@ -72,9 +72,9 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         """`name` stands in the receipt."""
         if not (name is None or isinstance(name, str)):
             raise UsageError(
-                "A lifecycle is named by a string",
+                "the name of a lifecycle must be a string",
                 received=repr(name),
-                advice='@lowwater.lifecycle("trial"), with the brackets',
+                advice='@lowwater.lifecycle("trial"), with parentheses',
             )
         self.name = name
         self.receipt: Receipt | None = None
@@ -86,7 +86,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         runs = self._runs
         if not runs:
             raise UsageError(
-                "keep() is for the time inside the block", advice="call it before the block ends"
+                "keep() works only inside the block", advice="call it before the block ends"
             )
         self._innermost().kept += _references(thing)
         return thing
@@ -125,9 +125,9 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         """Make every call of a function such a block."""
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise UsageError(
-                "A lifecycle decorates plain functions",
+                "lifecycle() decorates only plain functions",
                 received=f"the coroutine or generator {function.__qualname__}",
-                advice="write `with lowwater.lifecycle():` inside of it",
+                advice="write `with lowwater.lifecycle():` inside it",
             )
 
         @functools.wraps(function)
@@ -184,7 +184,7 @@ def _looked_for(run: _Run) -> str:
     if run.overlaps:
         return "no model, optimizer, layer or variable that a variable of the block reaches"
     if any(reference() is not None for reference in run.kept):
-        return "nothing of the block but what keep() was given"
+        return "nothing of the block except what keep() was given"
     return "no model, optimizer, layer or variable of the block"
 
 
@@ -206,7 +206,7 @@ def _at_work_parts(run: _Run, request: Request) -> set[int]:
         found.update(id(part) for part in parts_of(model))
         watched = Watched.of(model, MODEL)
         if run.made(watched):
-            request.notes.append(f"{watched.what} is at work, in {call}, and was left alone")
+            request.notes.append(f"{watched.what} is in use by {call} and was left alone")
     return found
 
 

@@ -50,7 +50,7 @@ def _read_by_others(frame: FrameType, names: Collection[str]) -> dict[str, str]:
     if frame.f_locals is not space:
         return dict.fromkeys(names, "kept as an attribute of a class, or in a dictionary")
     if told := _imported_as(space):
-        return dict.fromkeys(names, f"a name of module `{told}`, which others may import")
+        return dict.fromkeys(names, f"a name in module `{told}`, which others may import")
     found = read_in_rest_of_cell(frame.f_code, names)
     for code in (*_nested(frame.f_code), *_functions_of(space)):
         if code is not frame.f_code:

@@ -23,7 +23,7 @@ def read_in_rest_of_cell(code: CodeType, names: Collection[str]) -> dict[str, st
     try:
         statements = ast.parse(source).body
     except SyntaxError:
-        return dict.fromkeys(names, "read later, maybe: the rest of the cell cannot be parsed")
+        return dict.fromkeys(names, "possibly read later: the rest of the cell cannot be parsed")
     end = max((line for _, _, line in code.co_lines() if line), default=0)
     found: dict[str, str] = {}
     for statement in statements:

@@ -37,7 +37,7 @@ def release(
     """
     if level not in get_args(Level):
         raise UsageError(
-            "There is no such level", received=repr(level), advice='level="gentle" or "thorough"'
+            "unknown level", received=repr(level), advice='level="gentle" or "thorough"'
         )
     request = Request(
         where=calling_line(), level=level, hollow=hollow, force=force, notebook=notebook
@@ -63,7 +63,7 @@ def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where
     kind = kind_of(thing)
     if request.hollow and kind not in _HOLLOWABLE:
         raise UsageError(
-            "hollow=True empties models, layers and optimizers of Keras",
+            "hollow=True empties only Keras models, layers and optimizers",
             received=_told(thing),
             advice="release(...) without hollow",
         )
@@ -71,10 +71,12 @@ def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where
         request.given.append(Watched.of(thing, kind or _OTHER))
     except TypeError:
         raise UsageError(
-            "release() takes models, optimizers, data sets, sessions and other objects that can "
-            "be seen to die",
+            "release() takes models, optimizers, data sets, sessions and other objects that "
+            "support weak references",
             received=_told(thing),
-            advice="release(*models) for those in a list, or release() for all that is dead",
+            advice=(
+                "release(*models) for a list of models, or release() for everything that is unused"
+            ),
         ) from None
     if kind in _HOLLOWABLE:
         request.parts += _parts(thing)
@@ -97,8 +99,8 @@ def _refuse_those_at_work(objects: tuple[object, ...]) -> None:
         for thing in objects:
             if id(thing) in busy:
                 raise StillInUse(
-                    f"{what_is(thing)} is at work, in {call}, so nothing was released",
-                    advice="release it when that call has returned",
+                    f"{what_is(thing)} is in use by {call}, so nothing was released",
+                    advice="release it after that call returns",
                 )
 
 
@@ -107,6 +109,6 @@ def _refuse_parts_of_others(request: Request) -> None:
     for one in request.given:
         if one.identity in others:
             raise StillInUse(
-                f"{one.what} is part of another model that lives, so nothing was emptied",
-                advice="release that model too, or first",
+                f"{one.what} is part of another live model, so nothing was emptied",
+                advice="release that model too, or release it first",
             )

@@ -38,7 +38,7 @@ def _end(edge: str, one: Watched, root: Root, *, was_to_go: bool) -> TraceNode:
         return TraceNode(edge or "…", one.what, Status.NEEDED, root.needed)
     if not was_to_go:
         return TraceNode(edge or "…", one.what, Status.UNKNOWN, "", is_suspect=True)
-    because = "it was to be given back"
+    because = "it should have been released"
     return TraceNode(edge or "…", one.what, Status.LEAKED, because, is_suspect=True)
 
 

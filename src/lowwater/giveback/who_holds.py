@@ -17,9 +17,11 @@ from lowwater.giveback.trace import trace_of
 from lowwater.giveback.ways import Way, Ways
 
 _MOST_REFERRERS = 3
-_GOES = "; nothing reads it again, and nothing holds it once the call returns"
-_ANY_OTHER = "the program holds it where we did not look"
-_NOT_ALL_SEEN = "there may be more holders than are named: the program has too many objects"
+_GOES = "; nothing reads it again, and it is freed when the call returns"
+_ANY_OTHER = "the program holds it in a place that was not searched"
+_NOT_ALL_SEEN = (
+    "there may be more holders than are named: the program has too many objects to search"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _told(one: Watched, ways: list[Way], known: Circumstances) -> Survivor:
 def _unnamed(one: Watched) -> Survivor:
     thing = one.reference()
     if thing is None:
-        return Survivor(one.what, "it died while we looked")
+        return Survivor(one.what, "it was freed during the search")
     kinds = {qualname_of(kind) for kind in kinds_that_refer_to(thing) if kind is not FrameType}
     told = ", ".join(sorted(kinds)[:_MOST_REFERRERS])
     return Survivor(one.what, f"held inside a library, by: {told}" if told else _ANY_OTHER)

@@ -54,7 +54,8 @@ class _Names:
         first = self._first.setdefault(unit, name)
         if first != name and one_line(name) != unit:
             self._note(
-                f"names of lowwater.boundary() that differ only by a number are one unit, `{unit}`"
+                "lowwater.boundary() names that differ only by a number count as one unit, "
+                f"`{unit}`"
             )
         return unit
 

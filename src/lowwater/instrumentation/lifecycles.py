@@ -140,7 +140,7 @@ class LifecycleProbe:
     def read(self) -> Reading | NotMeasured:
         """The counts of the kinds that the program has used."""
         counts = {name: len(lives) for name, lives in self._lives.items() if lives.was_used}
-        return Reading(counts) if counts else NotMeasured("no model and no session was made")
+        return Reading(counts) if counts else NotMeasured("no model and no session was created")
 
 
 def model_placements(

@@ -71,7 +71,7 @@ def _culprit(
             return NotPicklable(
                 f"{told} of `{name}` cannot be sent to another process",
                 received=f"a {type(part).__qualname__}: {reason}",
-                advice="make it inside the function, or send what it is made from",
+                advice="create it inside the function, or send what it is made from",
             )
     return NotPicklable(
         f"The call of `{name}` cannot be sent to another process", received=str(error)

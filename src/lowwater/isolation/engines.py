@@ -47,13 +47,13 @@ def engine_of(wanted: str | Engine, options: Mapping[str, Any]) -> Engine:
     if not isinstance(wanted, str):
         return wanted
     if wanted not in {"local", "ray"}:
-        raise UsageError("There is no such engine", received=repr(wanted), advice='"local", "ray"')
+        raise UsageError("unknown engine", received=repr(wanted), advice='"local", "ray"')
     kind: Any = Local if wanted == "local" else _ray()
     try:
         engine: Engine = kind(**options)
     except TypeError:
         raise UsageError(
-            f"The engine {wanted!r} does not know all of these options",
+            f"The engine {wanted!r} does not support all of these options",
             received=", ".join(options),
             advice=", ".join(f"{name}=" for name in kind.__dataclass_fields__),
         ) from None

@@ -49,5 +49,5 @@ def _positive(
     except (TypeError, ValueError):
         value = 0
     if not value > 0:
-        raise UsageError(f"`{name}` has to be above zero", received=repr(given), advice=example)
+        raise UsageError(f"`{name}` must be more than 0", received=repr(given), advice=example)
     return value

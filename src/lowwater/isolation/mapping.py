@@ -139,7 +139,7 @@ def _listed(configs: Iterable[Any]) -> list[Any]:
         return [*configs]
     except TypeError:
         raise UsageError(
-            "map() needs the configurations as a list",
+            "map() takes the configurations as a list",
             received=repr(configs),
             advice="lowwater.map(trial, [(64, 1e-3), (128, 1e-3)])",
         ) from None
@@ -147,17 +147,17 @@ def _listed(configs: Iterable[Any]) -> list[Any]:
 
 def _check(function: Any, workers: int | None, retries: int | None, on_error: str) -> None:
     if not callable(function):
-        raise UsageError("map() calls a function", received=repr(function))
+        raise UsageError("map() takes a function", received=repr(function))
     if on_error not in {"raise", "collect"}:
         raise UsageError(
-            "There is no such way to treat errors",
+            'on_error must be "raise" or "collect"',
             received=repr(on_error),
-            advice='on_error="raise" or "collect"',
+            advice='on_error="collect"',
         )
     if workers is not None and workers < 1:
-        raise UsageError("`workers` has to be 1 or more", received=repr(workers))
+        raise UsageError("`workers` must be 1 or more", received=repr(workers))
     if retries is not None and retries < 0:
-        raise UsageError("`retries` has to be 0 or more", received=repr(retries))
+        raise UsageError("`retries` must be 0 or more", received=repr(retries))
 
 
 def _with_its_limits(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ from lowwater.isolation.results_frames import (
 _VERSION = 2
 MAGIC = b"LOWWATER-RESULTS%d\n" % _VERSION
 _ANY_MAGIC = re.compile(rb"LOWWATER-RESULTS(\d+)\n")
-_ADVICE = "another file name"
+_ADVICE = "use another file name"
 
 
 class Record(msgspec.Struct, omit_defaults=True):
@@ -121,7 +121,7 @@ def _version(beginning: bytes, path: str) -> int | None:
     # A damaged first line costs nothing where a frame stands behind it.
     if not version and not beginning.endswith(MARK):
         raise UnreadableInput(
-            f"{path} has no results of a map, or its beginning is damaged", advice=_ADVICE
+            f"{path} is not a results file of map(), or its beginning is damaged", advice=_ADVICE
         )
     return version or _VERSION
 

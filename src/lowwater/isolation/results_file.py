@@ -87,9 +87,9 @@ class ResultsFile:
         # A full disk, or a value of 4 GiB, must not cost those that run, and the rest.
         except (OSError, ValueError, OverflowError) as error:
             warnings.warn(
-                f"A result cannot be written to {self._path}: "
-                f"{getattr(error, 'strerror', None) or error}. "
-                "The map goes on; another run would make this trial again",
+                f"Cannot write a result to {self._path}: "
+                f"{getattr(error, 'strerror', None) or error}. The map continues; another run "
+                "will repeat this trial",
                 stacklevel=4,
             )
 
@@ -99,7 +99,7 @@ class ResultsFile:
             return _outcome(decoded(payload.read(self._file.fileno())))
         except Exception as error:  # noqa: BLE001 - unpickling raises whatever it meets
             warnings.warn(
-                f"A result in {self._path} cannot be read, its trial is made again: {error!r}",
+                f"Cannot read a result in {self._path}; its trial runs again: {error!r}",
                 stacklevel=5,
             )
             return None
@@ -131,12 +131,12 @@ class ResultsFile:
                 raise UsageError(
                     f"{path} has the results of another function",
                     received=f"{name}, not {other}",
-                    advice="another file name",
+                    advice="use another file name",
                 )
         if contents.has_origin and contents.functions[name] != self._prints.of_code():
             warnings.warn(
-                f"`{name}` has changed since the results in {path} were written; "
-                "they are used as they are",
+                f"`{name}` has changed since the results in {path} were written; they are used "
+                "anyway",
                 stacklevel=6,
             )
 
@@ -159,7 +159,7 @@ def _opened(path: str) -> IO[bytes]:
         if os.path.exists(path) and not os.path.isfile(path):
             raise _no_file(path) from None
         raise UsageError(
-            f"The results cannot be written to {path}", received=error.strerror or str(error)
+            f"Cannot write the results to {path}", received=error.strerror or str(error)
         ) from None
     try:
         _claim(file, path)
@@ -176,12 +176,12 @@ def _claim(file: IO[bytes], path: str) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise UsageError(
-            f"Another map is writing to {path}", advice="wait for it, or another file name"
+            f"Another map is writing to {path}", advice="wait for it, or use another file name"
         ) from None
 
 
 def _no_file(path: str) -> UsageError:
-    return UsageError(f"{path} is not a file that results can be kept in")
+    return UsageError(f"{path} is not a file that can hold results")
 
 
 def _append(file: IO[bytes], data: bytes) -> None:

@@ -64,9 +64,12 @@ class Work:
         repair, version = self._repair, getattr(library, "__version__", None)
         release = f"{repair.library} {version}"
         if version is None:
-            return MendState.REFUSED, f"{repair.library} is still being imported; mend again later"
+            return (
+                MendState.REFUSED,
+                f"{repair.library} is still being imported; call mend() again later",
+            )
         if not repair.is_known_right_for(str(version)):
-            return MendState.REFUSED, f"{release}; the repair was tried on {repair.known} only"
+            return MendState.REFUSED, f"{release}; the repair was tested on {repair.known} only"
         try:
             repair.check()
             self._undo = repair.apply()

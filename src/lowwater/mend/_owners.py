@@ -173,7 +173,7 @@ class Owners:
 def _all_of(kind: type) -> list[Any]:
     """All living objects of this kind, or an error where some may be missed."""
     if not is_complete():
-        msg = "the collector does not list frozen objects"
+        msg = "the garbage collector does not list frozen objects"
         raise LookupError(msg)
     return instances_of(kind)
 

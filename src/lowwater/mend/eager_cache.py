@@ -35,13 +35,13 @@ class EagerCache(Repair):
     def check(self) -> None:
         """See that the name of a variable goes where it is expected to, and nowhere else."""
         variables, makers = sys.modules[_VARIABLES], sys.modules[_MAKERS]
-        expect(variables.gen_resource_variable_ops is makers, "variables are made elsewhere")
+        expect(variables.gen_resource_variable_ops is makers, "variables are created elsewhere")
         code = innermost(variables._variable_handle_from_shape_and_dtype).__code__  # noqa: SLF001
-        expect("var_handle_op" in code.co_names, "variables are made another way")
+        expect("var_handle_op" in code.co_names, "variables are created differently")
         expect("anonymous_name" in code.co_names, "eager variables are not anonymous")
         parameters = innermost(makers.var_handle_op).__code__.co_varnames
         expect({"debug_name", "shared_name"} <= {*parameters}, "variables have other parameters")
-        expect(isinstance(sys.modules[_CONTEXT].anonymous_name(), str), "names are no text")
+        expect(isinstance(sys.modules[_CONTEXT].anonymous_name(), str), "names are not strings")
 
     def apply(self) -> Undo:
         """Put a function around the one that makes variables."""

@@ -41,11 +41,11 @@ class GradientRegistry(Repair):
         ops, custom_gradient = sys.modules[_OPS], sys.modules[_CUSTOM_GRADIENT]
         registry = ops.gradient_registry
         expect(registry is ops._gradient_registry, "there are two gradient registries")  # noqa: SLF001
-        expect(type(registry._registry) is dict, "the gradient registry is no dict")  # noqa: SLF001
+        expect(type(registry._registry) is dict, "the gradient registry is not a dict")  # noqa: SLF001
         _check_names(ops, custom_gradient)
         _check_graphs(ops)
         _check_functions_keep_graphs(sys.modules[_ATOMIC])
-        expect(hasattr(sys.modules[_LOGS], "_serialize_graph"), "graphs are logged another way")
+        expect(hasattr(sys.modules[_LOGS], "_serialize_graph"), "graphs are logged differently")
         _try_out(type(registry))
 
     def apply(self) -> Undo:
@@ -80,11 +80,11 @@ def _check_graphs(ops: Any) -> None:  # noqa: ANN401
     """The one place where every new operation passes, and the one where graphs are exported."""
     graph = ops.Graph
     create, export = innermost(graph._create_op_helper), innermost(graph._as_graph_def)  # noqa: SLF001
-    expect(_parameters(create)[:2] == ("self", "op"), "operations are not made as they were")
+    expect(_parameters(create)[:2] == ("self", "op"), "operations are not created as expected")
     for name in ("_create_op_internal", "_create_op_from_tf_operation"):
         maker = innermost(getattr(graph, name))
-        expect(create.__name__ in maker.__code__.co_names, f"{name} makes operations another way")
-    expect("graph" in export.__code__.co_varnames, "graphs are not exported as they were")
+        expect(create.__name__ in maker.__code__.co_names, f"{name} creates operations differently")
+    expect("graph" in export.__code__.co_varnames, "graphs are not exported as expected")
 
 
 def _check_functions_keep_graphs(atomic_function: Any) -> None:  # noqa: ANN401
@@ -104,8 +104,8 @@ def _try_out(kind: Any) -> None:  # noqa: ANN401 - the class of the registry
         Owners(registry._registry).own(graph, name)  # noqa: SLF001
         return registry.lookup(name) is gradient
 
-    expect(gradient_lives(), "the registry does not take a weak entry")
-    expect(name not in registry.list(), "the registry does not let go of an entry")
+    expect(gradient_lives(), "the registry does not accept a weak entry")
+    expect(name not in registry.list(), "the registry does not release an entry")
 
 
 def _constants(function: Any) -> tuple[object, ...]:  # noqa: ANN401

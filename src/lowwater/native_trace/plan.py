@@ -84,10 +84,10 @@ def obstacle(growth: Growth) -> str | None:
     """Why memray would do harm here, or mislead; None if it would not."""
     is_pool = "tensorflow" in sys.modules and os.environ.get(_POOL, "").lower() in ("1", "true")
     if is_pool or growth.pool_bytes > growth.unexplained_bytes / 2:
-        return "TensorFlow's memory comes from a pool, whose allocation sites mislead"
+        return "TensorFlow's memory comes from a pool, so its allocation sites would mislead"
     if growth.round_s > LONGEST_ROUND_S:
         much = format_duration(growth.round_s)
-        return f"one round takes {much}, and would take twice as long"
+        return f"one round takes {much}, and memray makes it several times slower"
     if "greenlet" in sys.modules:
         return "the program uses greenlets"
     return other_profiler()
@@ -96,7 +96,7 @@ def obstacle(growth: Growth) -> str | None:
 def other_profiler() -> str | None:
     """The obstacle that may come up at any time: memray would take the profiler's place."""
     is_free = sys.getprofile() is None and threading.getprofile() is None
-    return None if is_free else "the program has a profile function of its own"
+    return None if is_free else "the program uses its own profile function"
 
 
 def _ordinal_at(census: Counted, unit_id: int) -> int:

@@ -78,7 +78,7 @@ def _read(path: str, traced: NativeTraced, elapsed_us: int) -> Record:
         return NativeSites([*_sites_in(path, traced.files)])
     except Exception as error:  # noqa: BLE001 - memray's own errors are of many kinds
         why = f"{type(error).__name__}: {error}"
-        return Noted(elapsed_us, f"what memray wrote could not be read: {why}")
+        return Noted(elapsed_us, f"the output of memray could not be read: {why}")
 
 
 def _sites_in(path: str, files: Mapping[int, str]) -> tuple[NativeSite, ...]:

@@ -206,7 +206,7 @@ class NativeTracer:
         """Beside a device nothing is made, and what is there already is not ours."""
         if os.path.isfile(self._recording) and not os.path.lexists(self._path):
             return None
-        return f"{os.path.basename(self._path)} cannot be made beside the recording"
+        return f"{os.path.basename(self._path)} cannot be created next to the recording"
 
 
 def _is_installed() -> bool:

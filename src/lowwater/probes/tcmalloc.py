@@ -22,7 +22,7 @@ class TcmallocProbe:
         used = self._number(b"generic.current_allocated_bytes")
         heap = self._number(b"generic.heap_size")
         if used is None or heap is None:
-            return NotMeasured("this tcmalloc does not tell its statistics")
+            return NotMeasured("this tcmalloc does not report statistics")
         returned = self._number(b"tcmalloc.pageheap_unmapped_bytes") or 0
         free = max(0, heap - returned - used)
         return Reading({HEAP_USED: used, HEAP_FREE: free, MMAP_USED: 0})

@@ -52,7 +52,7 @@ class TensorFlowProbe:
             return NotMeasured("the program has not used TensorFlow")
         if not getattr(context, "_initialized", False):
             return self._of_graph_mode() or NotMeasured(
-                "TensorFlow was imported but ran no operation"
+                "TensorFlow was imported but has not run an operation"
             )
         gauges = {FUNCTIONS: len(context.list_function_names())}
         gauges |= self._gradients()

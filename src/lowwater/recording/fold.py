@@ -196,8 +196,8 @@ class Fold:
         told = [f"{count:,} more {name} were left out" for name, count in (+self._left_out).items()]
         if judged < len(self.units):
             told.append(
-                f"{len(self.units):,} kinds of round trips were recorded: "
-                f"only the {judged:,} with the most samples are judged"
+                f"{len(self.units):,} kinds of round trips were recorded; only the {judged:,} "
+                "with the most samples are judged"
             )
         return tuple(Note(0.0, text) for text in told)
 

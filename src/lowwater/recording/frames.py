@@ -35,7 +35,7 @@ def frame(payload: bytes) -> bytes:
 
 def check_magic(data: bytes, source: str) -> None:
     """Refuse what is not a recording that this release can read, by its first bytes."""
-    advice = "lowwater run --record FILE script.py makes a new recording"
+    advice = "record the run again: lowwater run --record FILE script.py"
     if not data.startswith(_NAME) or len(data) < len(MAGIC):
         begins = repr(data[:8]) if data else "an empty file"
         msg = f"{source} is not a Lowwater recording"

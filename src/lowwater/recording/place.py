@@ -46,7 +46,7 @@ def recording_at(wanted: str | None) -> Iterator[Place]:
             return
         wanted = os.path.realpath(wanted)
         if os.path.exists(wanted) and not os.path.isfile(wanted):
-            problem = f"{wanted} is not a file that can be read back"
+            problem = f"{wanted} is not a regular file"
             yield Place(_elsewhere(stack), wanted, problem)
             return
         try:
@@ -66,7 +66,7 @@ def check_place(wanted: str, script: str) -> None:
         msg = "--record would overwrite the script"
         raise UsageError(msg, received=wanted, advice=advice)
     if os.path.exists(wanted) and _kind_of(wanted) in (stat.S_IFIFO, stat.S_IFSOCK):
-        msg = "--record needs a file, and this is a pipe or a socket"
+        msg = "--record needs a regular file, but this is a pipe or a socket"
         raise UsageError(msg, received=wanted, advice=advice)
     if is_foreign(wanted):
         msg = "--record would overwrite a file that is not a Lowwater recording"
@@ -88,15 +88,15 @@ def is_foreign(path: str) -> bool:
 def _locked(stack: ExitStack, part: str, wanted: str) -> str:
     """Make the file, and keep others from recording to it at the same time."""
     if is_foreign(part):
-        msg = "--record writes to this file first, and it is not a Lowwater recording"
-        raise UsageError(msg, received=part, advice="remove it, or choose another --record")
+        msg = "--record writes to this file first, but it is not a Lowwater recording"
+        raise UsageError(msg, received=part, advice="remove it, or use another file for --record")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     stack.callback(os.close, descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        msg = "another run is recording to this file right now"
-        raise UsageError(msg, received=wanted, advice="choose another --record") from None
+        msg = "another run is recording to this file"
+        raise UsageError(msg, received=wanted, advice="use another file for --record") from None
     return part
 
 

@@ -44,7 +44,7 @@ def _opened(path: str | Path, source: str) -> BinaryIO:
     # A device may be endless: /dev/full reads as zeros for ever.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        msg = f"{source} is not a file that can be read back"
+        msg = f"{source} is not a regular file"
         raise UnreadableInput(msg, advice="lowwater run --record run.lw script.py")
     return os.fdopen(descriptor, "rb")
 

@@ -20,7 +20,7 @@ from lowwater.recording.descriptors import out_of_the_way
 from lowwater.recording.frames import MAGIC, frame
 from lowwater.recording.records import Identified, Noted, Record, encode
 
-_REPLACED = "another file lies where the recording was: it was left alone"
+_REPLACED = "the recording was replaced by another file, which was left alone"
 
 
 def start_recording(path: str) -> int:

@@ -8,9 +8,7 @@ from lowwater.model import Diagnosis, Kind
 from lowwater.report._step import Step
 from lowwater.report._words import signal_name, unit_of
 
-_TOO_LARGE: Final = (
-    "Make the batch, the model or the shuffle buffers smaller, or give the program more memory."
-)
+_TOO_LARGE: Final = "Use a smaller batch, model or shuffle buffer, or give the program more memory."
 
 
 def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
@@ -21,29 +19,32 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
     if ending.out_of_memory:
         yield _out_of_memory(diagnosis)
     elif ending.error is not None:
-        yield Step("Fix the error that ended the script first (see above).")
+        yield Step("First fix the error that ended the script (see above).")
     elif ending.signal == signal.SIGKILL:
         yield Step(
-            "Find out who killed the program first: the kernel does when memory runs out "
-            "(`dmesg` tells), and so does a batch system."
+            "First find out what killed the program, for example the kernel because memory ran "
+            "out (see `dmesg`), or a batch system."
         )
     elif ending.signal is not None:
-        yield Step(f"Find out why the program crashed with {signal_name(ending.signal)} first.")
+        yield Step(f"First find out why the program crashed with {signal_name(ending.signal)}.")
     elif diagnosis.verdict.kind is Kind.INCONCLUSIVE:
-        yield Step(f"Find out first whether exit code {ending.exit_code} came too early.")
+        yield Step(
+            f"First check whether exit code {ending.exit_code} means that it stopped too early."
+        )
 
 
 def _out_of_memory(diagnosis: Diagnosis) -> Step:
     """A leak is mended; what is simply too large is made smaller."""
     verdict = diagnosis.verdict
     if verdict.is_leak:
-        return Step("It ran out of memory, and it leaks: fix the leak first.")
+        return Step("The program ran out of memory and leaks: fix the leak first.")
     # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
     if verdict.is_leak is False:
         return Step(
-            f"It ran out of memory without a leak: it needs more than there is. {_TOO_LARGE}"
+            "The program ran out of memory without a leak: it needs more than is available. "
+            f"{_TOO_LARGE}"
         )
     return Step(
-        f"It ran out of memory before it could be told whether each {unit_of(verdict).name} "
-        f"keeps some. {_TOO_LARGE}"
+        "The program ran out of memory before Lowwater could tell whether each "
+        f"{unit_of(verdict).name} leaks. {_TOO_LARGE}"
     )

@@ -14,7 +14,7 @@ from lowwater.report._words import sentence
 from lowwater.report.leak_trace import LeakTrace
 
 # Where nothing leaks a finding explains and does not accuse.
-_HEADINGS: Final = {False: "What you saw", None: "What it may be"}
+_HEADINGS: Final = {False: "What explains it", None: "Possible cause"}
 _MOST_IN_FULL: Final = 3
 _GAP: Final = "   "
 _BLANK: Final = Text("")
@@ -83,8 +83,8 @@ def _body(finding: Finding, *, advice: str) -> Iterator[RenderableType]:
 
 def _story(finding: Finding) -> Iterator[str]:
     if finding.library:
-        meets = " The line is where your program runs into it." if finding.where else ""
-        yield f"The cause lies in {finding.library}, not in your program.{meets}"
+        meets = " The line shows where your program triggers it." if finding.where else ""
+        yield f"The cause is in {finding.library}, not in your program.{meets}"
     yield sentence(finding.message)
     # A trace shows the holder better than its name does.
     if finding.holder and not finding.trace and finding.holder not in finding.message:

@@ -35,26 +35,26 @@ def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
     yield from map(_mend, told) if told else [_search(diagnosis)]
     if all(finding.code == _NATIVE for finding in told):
         yield Step(
-            "Let parts of the program be left out, one at a time, in short runs:",
+            "Run short experiments that leave out one part at a time:",
             f"lowwater diagnose {_script(diagnosis)}",
         )
     yield from _gradient_registry(diagnosis)
     yield Step(
-        "After a change, look again (exit code 3 while it leaks):",
+        "After a change, check again (exits with status 3 while it leaks):",
         f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
 
 
 def _mend(finding: Finding) -> Step:
     if finding.library:
-        task = f"Work around {finding.code}, a leak of {finding.library}"
+        task = f"Work around {finding.code}, a leak in {finding.library}"
     elif finding.code == _NATIVE:
-        task = f"Find the part of the loop that takes native memory ({finding.code})"
+        task = "Find the part of the loop that takes native memory"
     elif finding.where:
-        task = f"Mend {finding.where} ({finding.code})"
+        task = f"Fix {finding.where}"
     else:
-        task = f"Mend {finding.code}"
-    return Step(f"{one_line(task)}: its fix stands above.")
+        task = f"Fix {finding.code}"
+    return Step(f"{one_line(task)} (see above).")
 
 
 def _search(diagnosis: Diagnosis) -> Step:
@@ -62,8 +62,8 @@ def _search(diagnosis: Diagnosis) -> Step:
     who = unit.where or f"each {unit.name}"
     per = f" per {unit.name}" if unit.where else ""
     return Step(
-        f"Look at what {who} keeps{per}: a list, a dict or a callback's attribute "
-        "that is added to and never emptied, or a model that is never dropped."
+        f"Look at what {who} keeps{per}: a list, a dict or a callback attribute that grows and "
+        "is never emptied, or a model that is never dropped."
     )
 
 
@@ -76,10 +76,10 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
     if any(one.state is MendState.APPLIED for one in diagnosis.mended if one.code == _REGISTRY):
         return
     yield Step(
-        f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21 neither "
-        "`del` nor `clear_session()` nor `gc.collect()` frees it, because TensorFlow's "
-        f"gradient registry keeps every traced graph ({first:,} → {last:,} entries). "
-        "`lowwater.mend()` at the top of the script repairs that.",
+        f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21, `del`, "
+        "`clear_session()` and `gc.collect()` do not free it, because TensorFlow's gradient "
+        f"registry keeps every traced graph ({first:,} → {last:,} entries). To repair this, call "
+        "`lowwater.mend()` at the top of the script.",
         said_by=frozenset({_REGISTRY}),
     )
 
@@ -88,39 +88,37 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
     verdict, script = diagnosis.verdict, _script(diagnosis)
     # A program that ends by itself does not run longer for being watched again.
     if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
-        yield Step("Then look again:", f"{_run(diagnosis)} {script}")
+        yield Step("Then check again:", f"{_run(diagnosis)} {script}")
         return
     if verdict.more_units_needed:
         more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
-        yield Step(f"Let it run for {more}, or longer:", f"{_run(diagnosis)} {script}")
+        yield Step(f"Run it for at least {more}:", f"{_run(diagnosis)} {script}")
     elif verdict.unit is None:
         yield Step(
-            "Watch a program that repeats something: epochs of `fit`, calls of `predict`, "
-            "or a loop of its own. This one leaks on purpose:",
+            "Watch a program that repeats something: `fit` epochs, `predict` calls, or a loop. "
+            "This demo leaks on purpose:",
             "lowwater demo",
         )
     else:
-        longer = (
-            f"Let it run for more {plural(unit_of(verdict).name)}; 12 are enough for most leaks:"
-        )
+        longer = f"Run it for more {plural(unit_of(verdict).name)}; 12 are enough for most leaks:"
         yield Step(longer, f"{_run(diagnosis)} {script}")
     if diagnosis.ledger.unmeasured:
         yield Step("See what can be measured on this machine:", "lowwater doctor")
 
 
 def _reserved(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield Step("Nothing to mend: this memory is free, and the program will use it again.")
+    yield Step("Nothing to fix: this memory is free, and the program will reuse it.")
     if diagnosis.verdict.place != HOST:
         yield Step(
-            "Only the end of the process returns it. To take no more than is needed, "
-            "put this before the first model, for each `gpu`:",
+            "Only the end of the process returns it. To take no more than needed, call this for "
+            "each `gpu` before the first model:",
             "tf.config.experimental.set_memory_growth(gpu, True)",
             said_by=frozenset({"LW405"}),
         )
         return
     yield Step(
-        "To return it to the system all the same (TensorFlow's own pool, where it is "
-        "switched on, is returned only when the process ends):",
+        "To return it to the system anyway (TensorFlow's own pool, if enabled, is returned only "
+        "when the process ends):",
         _TRIM,
     )
 
@@ -128,32 +126,32 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[Step]:
 def _fragmented(diagnosis: Diagnosis) -> Iterator[Step]:
     script = _script(diagnosis)
     yield Step(
-        f"Return it to the system after each {unit_of(diagnosis.verdict).name} "
-        "(we measured 0.03 MB of growth per epoch in place of 8.6):",
+        f"Return it to the system after each {unit_of(diagnosis.verdict).name} (measured: 0.03 "
+        "MB of growth per epoch instead of 8.6):",
         _TRIM,
     )
     yield Step(
-        "Where the threads of `tf.data` cause it (it cures little else):",
+        "If `tf.data` threads cause it (helps little otherwise):",
         f"MALLOC_ARENA_MAX=1 {_run(diagnosis)} {script}",
     )
     yield Step(
-        "Or change the allocator (we measured 2.6 MB in place of 8.6; "
-        "Lowwater cannot look inside it):",
+        "Or use another allocator (measured: 2.6 MB instead of 8.6; Lowwater cannot see inside "
+        "it):",
         f"LD_PRELOAD=libjemalloc.so.2 python {script}",
     )
 
 
 def _cache(diagnosis: Diagnosis) -> Iterator[Step]:
     yield Step(
-        "Nothing to mend while it fits: it has stopped growing.", said_by=frozenset({"LW301"})
+        "Nothing to fix while it fits: it has stopped growing.", said_by=frozenset({"LW301"})
     )
     yield _guard(diagnosis)
 
 
 def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
     yield Step(
-        "No leak to mend. If the peaks are too high, collect more often; "
-        "in a loop over `predict`, calling `model(x)` makes no such garbage:",
+        "No leak to fix. If the peaks are too high, call `model(x)` instead of `predict` in "
+        "loops, or collect more often:",
         "import gc; gc.collect()",
         said_by=frozenset({"LW108"}),
     )
@@ -163,19 +161,19 @@ def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
 def _trickle(diagnosis: Diagnosis) -> Iterator[Step]:
     unit = unit_of(diagnosis.verdict).name
     yield Step(
-        f"Nothing to mend, unless the program makes very many {plural(unit)}. "
-        "A longer run tells whether it is a slow leak:",
+        f"Nothing to fix, unless the program runs for very many {plural(unit)}. A longer run "
+        "shows whether it is a slow leak:",
         f"{_run(diagnosis)} {_script(diagnosis)}",
     )
 
 
 def _all_is_well(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield _guard(diagnosis, "No leak to mend. ")
+    yield _guard(diagnosis, "No leak to fix. ")
 
 
 def _guard(diagnosis: Diagnosis, before: str = "") -> Step:
     return Step(
-        f"{before}To keep it so, test with (exit code 3 on a leak):",
+        f"{before}To catch future leaks, test with (exits with status 3 on a leak):",
         f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
 

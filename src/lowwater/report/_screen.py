@@ -24,7 +24,6 @@ from lowwater.report._words import (
     memory_of,
     seen,
     sentence,
-    times,
     unit_of,
 )
 from lowwater.screen import Screen
@@ -34,12 +33,12 @@ _LABELS: Final = {True: "LEAK", False: "NO LEAK", None: "NOT SURE"}
 _STYLES: Final = {Kind.LEAK: "bold red", Kind.FLAT: "bold green"}
 _OTHER_STYLE: Final = "bold yellow"
 _MEANINGS: Final = {
-    Kind.CACHE: "it fills up, and stops growing",
-    Kind.RESERVED: "freed memory is kept for reuse",
-    Kind.FRAGMENTED: "freed memory is stuck between pieces in use",
-    Kind.WARM_UP: "one jump early on",
-    Kind.SAWTOOTH: "it rises, and falls back to where it was",
-    Kind.TRICKLE: "it grows, but too little so far to call it a leak",
+    Kind.CACHE: "fills up, then stops growing",
+    Kind.RESERVED: "the allocator keeps freed memory for reuse",
+    Kind.FRAGMENTED: "freed memory is stuck between blocks in use",
+    Kind.WARM_UP: "one early jump",
+    Kind.SAWTOOTH: "rises, then falls back to where it was",
+    Kind.TRICKLE: "grows, but too little so far to call it a leak",
     Kind.FLAT: "memory in use stays level",
 }
 _MOST_OTHER_UNITS: Final = 4
@@ -73,7 +72,7 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     if diagnosis.ledger.unmeasured:
         yield section("Not measured", _unmeasured(diagnosis.ledger))
     if diagnosis.mended:
-        yield section("Repairs of libraries", (prose(str(mending)) for mending in diagnosis.mended))
+        yield section("Library repairs", (prose(str(mending)) for mending in diagnosis.mended))
     if diagnosis.notes:
         yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
     yield from _ending(diagnosis)
@@ -101,11 +100,11 @@ def _claim(diagnosis: Diagnosis) -> str:
     if verdict.kind is not Kind.INCONCLUSIVE:
         return f"{verdict.kind}: {_MEANINGS[verdict.kind]}"
     if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
-        return f"{verdict.kind}: it ended too early to tell"
+        return f"{verdict.kind}: the program ended too early to judge"
     if not verdict.more_units_needed:
-        return f"{verdict.kind}: this run does not tell"
+        return f"{verdict.kind}: this run is not enough to judge"
     more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
-    return f"{verdict.kind}: {more} would tell"
+    return f"{verdict.kind}: needs about {more} to judge"
 
 
 def _context(verdict: Verdict) -> str:
@@ -126,7 +125,7 @@ def _consequences(verdict: Verdict) -> Iterator[str]:
     name = unit_of(verdict).name
     if verdict.growth_bytes_per_unit:
         ahead = format_bytes(verdict.growth_bytes_per_unit * _PACE_UNITS)
-        yield f"At this pace {counted(_PACE_UNITS, f'more {name}')} take another {ahead}."
+        yield f"At this rate, {counted(_PACE_UNITS, f'more {name}')} will use another {ahead}."
 
 
 def _informative(diagnosis: Diagnosis) -> list[Verdict]:
@@ -157,7 +156,7 @@ def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableTyp
     yield lines
     left_out = len(others) - _MOST_OTHER_UNITS
     if left_out > 0:
-        yield Text(f"and {left_out} more, all of them in the --json report", "dim")
+        yield Text(f"and {left_out} more; --json lists them all", "dim")
 
 
 def _is_same_growth(verdict: Verdict, lead: Verdict) -> bool:
@@ -195,7 +194,7 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     ending = diagnosis.ending
     if ending is None or (told := ending_sentence(ending)) is None:
         return
-    until = "The verdict is on what was seen until then."
+    until = "The verdict covers the run up to that point."
     said = (error_sentence(ending), told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
@@ -206,20 +205,24 @@ def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
-    looking = [f"Looking for the cause {_cost_of_looking(cost)}."] if cost.collections else []
-    yield Text(" ".join([f"Watching took {took} of {of}.", *looking]), "dim")
+    looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
+    yield Text(f"Overhead: {took} sampling in {of}{looking}.", "dim")
 
 
 def _cost_of_looking(cost: Footprint) -> str:
     """What a flat run never pays."""
-    looking_s = cost.collecting_s + cost.census_s
-    told = f"took {format_duration(looking_s)} more"
+    told = _counted_cost(cost.collections, "garbage collection", cost.collecting_s)
+    if cost.censuses:
+        told += f" and {_counted_cost(cost.censuses, 'heap scan', cost.census_s)}"
+    told += " to find the cause"
     if cost.process_s:
-        share = 100 * looking_s / cost.process_s
+        share = 100 * (cost.collecting_s + cost.census_s) / cost.process_s
         told += f", {share:.0f} % of the run's processor time"
-    told += f": garbage was collected {times(cost.collections)}"
-    looked = f", and all objects were looked at {times(cost.censuses)}"
-    return told + looked if cost.censuses else told
+    return told
+
+
+def _counted_cost(count: int, name: str, took_s: float) -> str:
+    return f"{counted(count, name)} ({format_duration(took_s)})"
 
 
 def _print_steps(console: Console, steps: Iterable[Step]) -> None:

@@ -33,11 +33,6 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name if count == 1 else plural(name)}"
 
 
-def times(count: int) -> str:
-    """`once`, `twice`, `3 times`."""
-    return {1: "once", 2: "twice"}.get(count) or f"{count:,} times"
-
-
 def plural(name: str) -> str:
     """The English plural of a unit's name; the user may have invented the name."""
     if name.endswith(_ES_ENDINGS):

@@ -22,7 +22,7 @@ from lowwater.units import format_duration, format_growth, format_interval
 from lowwater.verdict import words
 from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 
-_THE_REST = "The rest was cut off: `lowwater run` watches all of it."
+_THE_REST = "The rest was skipped: `lowwater run` watches all of it."
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
     State.REJECTED: "Rejected by experiment",
@@ -49,7 +49,7 @@ def _table(experiments: Experiments) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("experiment", no_wrap=True)
     table.add_column(f"growth per {unit}", no_wrap=True)
-    table.add_column("says")
+    table.add_column("result")
     shown = [one for one in experiments.rows if one.says != NOT_NEEDED]
     for one in shown:
         table.add_row(one_line(one.name), growth(one.measured), says(one))
@@ -106,14 +106,14 @@ def _nothing_to_find(diagnosis: Diagnosis, experiments: Experiments) -> str:
     failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
     if base.problem:
         is_ours = base.problem.startswith(ENDED_BY_US)
-        return f"Nothing can be told, for {'' if is_ours else 'the program fails: '}{base.problem}."
-    also = f" It has failed, though: {failed}." if failed else ""
+        return f"No diagnosis: {'' if is_ours else 'the program fails: '}{base.problem}."
+    also = f" The program failed, though: {failed}." if failed else ""
     if verdict.kind is Kind.INCONCLUSIVE:
         more = verdict.more_units_needed
-        advice = f" It needs {more} more rounds: see --epochs and --rounds." if more else ""
-        return f"The run does not tell whether there is a leak: {verdict.because}.{advice}{also}"
+        advice = f" Raise --epochs or --rounds to run {more} more rounds." if more else ""
+        return f"This run does not show whether there is a leak: {verdict.because}.{advice}{also}"
     because = f"{verdict.because[:1].upper()}{verdict.because[1:]}"
     if experiments.is_cut:
-        seen = f"what was run of the program, {base.rounds} rounds, does not leak"
-        return f"There is nothing to find: {seen}. {because}.{also} {_THE_REST}"
-    return f"There is nothing to find: the program does not leak. {because}.{also}"
+        seen = f"No leak found in the {base.rounds} rounds that were run"
+        return f"{seen}. {because}.{also} {_THE_REST}"
+    return f"No leak found. {because}.{also}"

@@ -51,7 +51,7 @@ class ExperimentsBar:
         self._each_s = base.measured.elapsed_s if base.measured is not None else 0.0
         self._runs = runs
         told = format_duration(runs * self._each_s)
-        more = f"At most {runs} more runs follow, about {told}." if runs else "No change applies."
+        more = f"Up to {runs} more runs, about {told}." if runs else ("No experiment applies.")
         self._say(more)
         self._bar.update(self._task, total=runs * self._each_s)
 

@@ -33,8 +33,8 @@ class KnownLeak:
 
     def reported_as(self, issue: str | None) -> str:
         """The same for one of its forms, which may have a report of its own."""
-        reported = f"reported as {issue}" if issue else "we know of no report"
-        return f"A leak of {self.library} ({self.affected}); {reported}."
+        reported = f"reported as {issue}" if issue else "no known report"
+        return f"A leak in {self.library} ({self.affected}); {reported}."
 
 
 def parse_version(text: str) -> Version:

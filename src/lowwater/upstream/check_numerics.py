@@ -17,7 +17,8 @@ CHECK_NUMERICS = KnownLeak(
     what="With `tf.debugging.enable_check_numerics()` TensorFlow keeps every graph it traces.",
     costs="0.1 MB for each small function, 0.2 MB for each small model that predicts.",
     advice=(
-        "Turn it off once the bad number is found: `tf.debugging.disable_check_numerics()`; "
-        "what is kept by then stays until the program ends."
+        "Turn it off once you have found the bad number: "
+        "`tf.debugging.disable_check_numerics()`. What is already kept stays until the program "
+        "ends."
     ),
 )

@@ -25,8 +25,8 @@ EAGER_CACHE = KnownLeak(
         "(tensorflow/tensorflow#68196)."
     ),
     advice=(
-        "Draw from a `tf.random.Generator`, pad inputs to a few shapes, and pass numbers that "
-        "change as `np.float32(value)`; `clear_session()` empties the cache of kernels, but not "
-        "that of numbers."
+        "Draw from a `tf.random.Generator`, pad inputs to a few shapes, and pass changing "
+        "numbers as `np.float32(value)`. `clear_session()` empties the kernel cache, but not the "
+        "cache of numbers."
     ),
 )

@@ -14,8 +14,8 @@ PIPELINE_PER_ROUND = KnownLeak(
     library="tensorflow",
     affects=_affects,
     affected=(
-        "measured on 2.21; a fix for pipelines, though not for eager `py_function`, was merged "
-        "after it (tensorflow/tensorflow#123530)"
+        "measured on 2.21; a fix for pipelines, but not for eager `py_function`, was merged "
+        "later (tensorflow/tensorflow#123530)"
     ),
     issue="tensorflow/tensorflow#123269",
     what=(
@@ -23,12 +23,11 @@ PIPELINE_PER_ROUND = KnownLeak(
         "`py_function` and `PyDataset`."
     ),
     costs=(
-        "Everything that those functions refer to, once for each pipeline that is made and for "
-        "each eager `py_function` call, which leaves a kernel of 35 KB as well."
+        "Everything that those functions refer to, once for each new pipeline and for each eager "
+        "`py_function` call, which also leaves a kernel of 35 KB."
     ),
     advice=(
-        "Make the pipeline once, before the loop; "
-        "else call `clear_session()` and `gc.collect()` between rounds. "
-        "In eager code `tf.numpy_function` keeps nothing."
+        "Create the pipeline once, before the loop; otherwise call `clear_session()` and "
+        "`gc.collect()` between rounds. In eager code, `tf.numpy_function` keeps nothing."
     ),
 )

@@ -15,12 +15,12 @@ PY_FUNCTION_TAPE = KnownLeak(
     affected="reported on 2.0, measured on 2.21; no release without it is known",
     issue="tensorflow/tensorflow#35084",
     what=(
-        "TensorFlow keeps the inputs and outputs of each `py_function` that ran while a tape was "
-        "recording, until its gradient is taken."
+        "TensorFlow keeps the inputs and outputs of each `py_function` that runs while a tape is "
+        "recording, until its gradient is computed."
     ),
-    costs="The inputs and the outputs of every such call.",
+    costs="The inputs and outputs of every such call.",
     advice=(
-        "Call it outside of the tape, or under `with tape.stop_recording():`; where no gradient "
-        "is needed use `tf.numpy_function`."
+        "Call it outside the tape, or under `with tape.stop_recording():`. If you need no "
+        "gradient, use `tf.numpy_function`."
     ),
 )

@@ -15,12 +15,12 @@ SERIALIZABLE_REGISTRY = KnownLeak(
     affected="measured on 3.15; other releases were not measured",
     issue="streamlit/streamlit#12045",
     what=(
-        "Keras keeps every class that was registered with `register_keras_serializable`, "
-        "also when its name is registered again."
+        "Keras keeps every class registered with `register_keras_serializable`, even when its "
+        "name is registered again."
     ),
     costs="Each class, with everything that its methods refer to.",
     advice=(
-        "Register at the top level of a module that is imported once, "
-        "not in a function, a loop or a cell that is run again."
+        "Register at the top level of a module that is imported once, not in a function, a loop "
+        "or a cell that runs again."
     ),
 )

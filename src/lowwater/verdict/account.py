@@ -67,6 +67,19 @@ class Account:
         return len(self.lows) > 0
 
     @property
+    def only_swings(self) -> bool:
+        """Whether nothing rises for certain, and memory fell once as far as it had ever risen.
+
+        And has not been higher since: all marks are within the range of those before the fall.
+        """
+        if len(self.lows) != 1 or self.is_rising:
+            return False
+        y = self.marks.y
+        low = int(np.searchsorted(self.marks.x, self.lows.x[0]))
+        fell_all_the_way = y[low] <= y[:low].min() + self.noise
+        return bool(fell_all_the_way and y[low:].max() <= y[:low].max() + self.noise)
+
+    @property
     def lows_are_level(self) -> bool:
         """Whether it came back to one level, again and again."""
         y = self.lows.y

@@ -16,8 +16,8 @@ _LEAST_SHARE = 0.1
 _NO_LEAK = frozenset(
     {Kind.CACHE, Kind.RESERVED, Kind.WARM_UP, Kind.SAWTOOTH, Kind.TRICKLE, Kind.FLAT}
 )
-_TOO_FEW = Difference(Effect.UNCLEAR, because="too few rounds to tell")
-_TOO_NOISY = Difference(Effect.UNCLEAR, because="too noisy to tell")
+_TOO_FEW = Difference(Effect.UNCLEAR, because="too few rounds to judge")
+_TOO_NOISY = Difference(Effect.UNCLEAR, because="too noisy to judge")
 
 
 def compare(base: Measured, changed: Measured) -> Difference:

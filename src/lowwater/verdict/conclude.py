@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lowwater.experiment import Conclusion, Difference, Effect, Experiment, Measured, State
+from lowwater.experiment import (
+    TOGETHER,
+    Conclusion,
+    Difference,
+    Effect,
+    Experiment,
+    Measured,
+    State,
+)
 from lowwater.model import Finding
 from lowwater.units import format_growth
 
@@ -20,18 +28,18 @@ _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 _NOT_MADE = frozenset({Effect.FAILED, Effect.UNTESTED})
 # Shares that are measured apart add up to a little more or less than all.
 _ALL = 1.15
-_OVERLAP = "They act on the same growth: together they are more than all of it."
+_OVERLAP = "These overlap: together they explain more than 100 % of the growth."
 # A rest below this is within what the shares are known to.
 _LEAST_REST = 0.1
-_NOT_TRIED = "No change was tried: the table says why."
-_NOTHING = "No change stops the growth: its cause is none of those that were tried."
-_UNTESTED = "No change that was tried stops the growth. What the findings name was not tested."
-_BOTH_HOLD = "A leak of the libraries that mend() repairs holds the same: both have to let go."
+_NOT_TRIED = "No change was tried (the table says why)."
+_NOTHING = "No change stops the growth: the cause is none of those tested."
+_UNTESTED = "No tested change stops the growth. What the findings name was not tested."
+_BOTH_HOLD = "A library leak that mend() repairs holds the same memory: fix both."
 _NOT_WHO = "What keeps it in memory was not tested."
 # A finding which says that the cause is not known has nothing to be confirmed.
 _NOT_A_CAUSE = frozenset({"LW404"})
 _ALL_FAILED = "No change could be tried: the program fails when it is run again"
-_IN_THE_WAY = "What the first run wrote may be in the way: try --sandbox --fresh."
+_IN_THE_WAY = "Files that the first run wrote may be in the way: try --sandbox --fresh."
 
 
 class _Shares:
@@ -150,7 +158,7 @@ def _telling(tried: list[Experiment]) -> list[Experiment]:
 def _apart(pair: Experiment, partner_share: float) -> Experiment:
     """What a change takes away beyond its partner."""
     share = max(0.0, share_of(pair) - partner_share)
-    blamed = pair.blamed.partition(", together with ")[0]
+    blamed = pair.blamed.partition(TOGETHER)[0]
     difference = Difference(Effect.LESS, share)
     return replace(pair, together=(), codes=(), blamed=blamed, difference=difference)
 
@@ -195,7 +203,7 @@ def _why_nothing(
     if not reasons:
         return (_NOT_TRIED,)
     if len(failed) == 1 or len(reasons) > 1:
-        return ("No change could be tried: the program fails with each.",)
+        return ("No change could be tried: the program fails with each of them.",)
     # Different changes do not break a program in one and the same way: it is the second run.
     return (f"{_ALL_FAILED} ({reasons.pop()}).", _IN_THE_WAY)
 
@@ -227,7 +235,7 @@ def _about_sum(share: float) -> list[str]:
     if share > _ALL:
         return [_OVERLAP]
     rest = 1 - share
-    return [f"The other {round(100 * rest)} % are not explained."] if rest > _LEAST_REST else []
+    return [f"The other {round(100 * rest)} % is not explained."] if rest > _LEAST_REST else []
 
 
 def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
@@ -237,17 +245,18 @@ def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
     if left is None or not left.leaks or not left.growth_bytes or share_of(least) < ENOUGH:
         return []
     growth = format_growth(left.growth_bytes)
-    return [f"A smaller leak is left then: {growth} per {left.unit}."]
+    return [f"A smaller leak remains: {growth} per {left.unit}."]
 
 
 def _sentence(one: Experiment, share: float) -> str:
     """What is blamed, and what was done to know it."""
     if _is_only_less(one):
-        return f"What grows comes from this: {one.blamed}. {_NOT_WHO}"
+        return f"The growing memory comes from {one.blamed}. {_NOT_WHO}"
     what = f"{one.blamed[:1].upper()}{one.blamed[1:]}"
-    part = "it" if share >= ENOUGH else "a part of it"
-    goes = one.how or "with it"
-    return f"{what} causes {part}: {max(1, round(100 * share))} % of the growth goes {goes}."
+    without, percent = one.how or "without it", f"{max(1, round(100 * share))} %"
+    if share >= ENOUGH:
+        return f"{what} is the cause: {without}, the growth is gone ({percent})."
+    return f"{what} is part of the cause: {without}, {percent} of the growth is gone."
 
 
 def share_of(one: Experiment) -> float:

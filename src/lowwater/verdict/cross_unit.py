@@ -71,7 +71,7 @@ def falls_back_within(fine: Heard, coarse: Heard) -> bool:
 
 def _has_room(coarse: Verdict, fine: Verdict) -> bool:
     """Whether the fine unit's growth could hide in the coarse one's noise."""
-    if coarse.kind not in (Kind.FLAT, Kind.RESERVED, Kind.FRAGMENTED):
+    if coarse.kind not in (Kind.FLAT, Kind.RESERVED, Kind.FRAGMENTED, Kind.TRICKLE, Kind.WARM_UP):
         return False
     most = coarse.interval_bytes[1] if coarse.interval_bytes else 0
     grown = (fine.growth_bytes_per_unit or 0) * fine.units_seen

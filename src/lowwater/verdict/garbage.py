@@ -19,10 +19,10 @@ class Says(StrEnum):
     """The answer of the experiments."""
 
     NOTHING = "there were none, or they do not bear on the rise"
-    LIVE = "nothing was given back: the bytes are live"
+    LIVE = "nothing was freed: the bytes are live"
     GARBAGE = "it was garbage"
     BOTH = "part was garbage, and what is live rises too"
-    UNSURE = "part was garbage, and whether the rest rises cannot be told yet"
+    UNSURE = "part was garbage, and it is not clear yet whether the rest rises"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,10 @@ def ask_collections(case: Case) -> Testimony:
     # Where there are enough collections, what they leave behind is judged like any other marks.
     if says is Says.BOTH and _has_stopped(found.marks):
         says = Says.UNSURE
+    elif says is Says.BOTH and _is_level(found.measured, case):
+        # What is live at the boundary varies from round to round. Where it was measured, right
+        # after each collection, it does not rise.
+        says = Says.GARBAGE
     elif says is Says.UNSURE and _is_line(found.measured, case):
         # As measured they are on one line, so what is live in the midst of a round is always alike.
         return Testimony(Says.BOTH, trend(found.measured), round(freed), total)
@@ -60,6 +64,10 @@ def ask_collections(case: Case) -> Testimony:
 
 def _has_stopped(live: Series) -> bool:
     return len(live) >= POLICY.fewest_marks and not account_of(live).is_rising
+
+
+def _is_level(measured: Series, case: Case) -> bool:
+    return len(measured) > 1 and not matters(trend(measured), case.steady.span)
 
 
 def _by_noise(live: Trend, case: Case) -> Trend:

@@ -23,18 +23,23 @@ class Explained(NamedTuple):
 
 def explain(case: Case, account: Account) -> Explained:
     """The most telling innocent reading of a run whose bytes in use have settled."""
-    found = _cache(case) or _fragmented(case) or _mapped_files(case)
+    found = _cache(case) or _fragmented(case, account)
     trickle = _trickle(case, account)
-    # What is beyond the resolution is told before all else; what is below it, beside it.
-    if account.is_rising and account.growth.slope * account.present.span >= POLICY.resolution_bytes:
+    # Growth that is no garbage is told before all that is level; what may be garbage, beside it.
+    if not _may_be_garbage(case, account):
         found = found or trickle
-    found = found or _reserved(case, account) or _warm_up(case, account)
+    found = found or _mapped_files(case) or _reserved(case, account) or _warm_up(case, account)
     return found or trickle or _slow_cache(case, account) or _flat(case, account)
 
 
 def is_noticeable(jump: float, level: float) -> bool:
     """Whether a one-time jump is large enough to be told."""
     return jump >= POLICY.noticeable_bytes and jump >= POLICY.noticeable_share * level
+
+
+def _risen(account: Account) -> float:
+    """How many bytes a rise that is certain has added; 0 where none is."""
+    return account.growth.slope * account.present.span if account.is_rising else 0.0
 
 
 def _subject(case: Case) -> str:
@@ -74,19 +79,18 @@ def _full(case: Case, risen: float, until: int, since: str) -> Explained:
     return Explained(
         Kind.CACHE,
         f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} {until} "
-        f"and has {since} grown since, like a cache or buffer that is full",
+        f"and has {since} grown since, like a full cache or buffer",
     )
 
 
-def _fragmented(case: Case) -> Explained | None:
+def _fragmented(case: Case, account: Account) -> Explained | None:
     free, anon = case.gauge(gauges.HEAP_FREE), case.gauge(gauges.RSS_ANON)
     if case.place != gauges.HOST or not (rate := _rise(free)) or not _rise(anon):
         return None
     return Explained(
         Kind.FRAGMENTED,
-        f"host memory in use is level, but malloc keeps {format_bytes(rate)} more per "
-        f"{words.one(case.unit)} in holes that it cannot give back "
-        f"({format_bytes(free.y[-1])} by now)",
+        f"host memory in use {_now(case, account)}, but free memory stuck in malloc's heap grows "
+        f"by {format_bytes(rate)} per {words.one(case.unit)} (now {format_bytes(free.y[-1])})",
     )
 
 
@@ -95,8 +99,8 @@ def _mapped_files(case: Case) -> Explained | None:
         return None
     return Explained(
         Kind.FLAT,
-        f"resident memory rose by {format_bytes(rate)} per {words.one(case.unit)}, but those are "
-        f"pages of mapped files that the kernel takes back when memory is short",
+        f"resident memory rose by {format_bytes(rate)} per {words.one(case.unit)}, but these are "
+        "pages of mapped files, which the kernel frees when memory is short",
     )
 
 
@@ -111,8 +115,20 @@ def _rise(series: Series) -> float:
 
 def _now(case: Case, account: Account) -> str:
     """Level, unless it grows for certain, be it ever so little."""
+    if not account.is_rising:
+        return "is level"
     rate = f"{format_bytes(account.growth.slope)} per {words.one(case.unit)}"
-    return f"grows by only {rate}" if account.is_rising else "is level"
+    return f"grows by only {rate}{_caution(case, account)}"
+
+
+def _caution(case: Case, account: Account) -> str:
+    may_be = ", which may be garbage that Python has not collected yet"
+    return may_be if _may_be_garbage(case, account) else ""
+
+
+def _may_be_garbage(case: Case, account: Account) -> bool:
+    """Whether no collection was tried, and it is no more than innocent programs leave waiting."""
+    return not len(case.collected.x) and _risen(account) < POLICY.resolution_bytes
 
 
 def _reserved(case: Case, account: Account) -> Explained | None:
@@ -124,8 +140,8 @@ def _reserved(case: Case, account: Account) -> Explained | None:
         return None
     return Explained(
         Kind.RESERVED,
-        f"host memory in use {_now(case, account)}; of {format_bytes(anon)} resident, "
-        f"{format_bytes(kept)} is free and kept by the allocator for reuse",
+        f"host memory in use {_now(case, account)}; of {format_bytes(anon)} resident, the "
+        f"allocator keeps {format_bytes(kept)} free for reuse",
     )
 
 
@@ -148,14 +164,14 @@ def _warm_up(case: Case, account: Account) -> Explained | None:
 
 def _trickle(case: Case, account: Account) -> Explained | None:
     """Growth that is certain, but too little in all to be told from garbage that waits."""
-    growth = account.growth
+    rate = account.growth.slope
     if not account.is_rising:
         return None
     return Explained(
         Kind.TRICKLE,
-        f"{_subject(case)} grows by {format_bytes(growth.slope)} per {words.one(case.unit)}, "
-        f"{format_bytes(growth.slope * account.present.span)} so far. "
-        f"{words.amounts(growth.slope, case.unit)}",
+        f"{_subject(case)} grows by {format_bytes(rate)} per {words.one(case.unit)}, "
+        f"{format_bytes(_risen(account))} so far{_caution(case, account)}. "
+        f"{words.amounts(rate, case.unit)}",
     )
 
 

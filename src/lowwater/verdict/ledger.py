@@ -21,15 +21,16 @@ ANONYMOUS: Final = "resident, anonymous"
 # As many points as a sparkline can show.
 _MOST_POINTS: Final = 60
 
-_POOL_REMARK: Final = "at most: a part of the pool may never have been touched"
+_POOL_REMARK: Final = "upper bound; part of the pool may never have been touched"
 _PYTHON_REMARK: Final = f"estimated: {gauges.BYTES_PER_PYTHON_BLOCK} bytes per block"
-_REMAINDER_REMARK: Final = "thread stacks, and what other allocators hold"
+_REMAINDER_REMARK: Final = "thread stacks and memory of other allocators"
 _UNSEEN_REMARK: Final = (
-    f"{_REMAINDER_REMARK}; at the end also what came after the last look inside the program"
+    f"{_REMAINDER_REMARK}; at the end, also what was allocated after the last sample inside "
+    "the program"
 )
 _ABSENT_REMARK: Final = (
-    "allocated but not written to yet, or freed and given back to the system; "
-    "so the allocators count this much more than is resident"
+    "allocated but not written to yet, or already returned to the system; the allocators count "
+    "this much more than is resident"
 )
 
 

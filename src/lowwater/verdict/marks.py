@@ -70,7 +70,7 @@ def _is_garbage(seen: Verdict, heard: Testimony) -> bool:
 def _judge_marks(case: Case, heard: Testimony) -> Verdict:
     """What the marks say by their account."""
     account = account_of(case.steady)
-    if account.fell:
+    if account.fell and not account.only_swings:
         return _sawtooth(case, account, heard)
     if account.is_rising and matters(account.growth, account.present.span):
         return _settled(case, account) if _dies_away(account) else _rising(case, account)
@@ -85,7 +85,7 @@ def _sawtooth(case: Case, account: Account, heard: Testimony) -> Verdict:
     growth = trend(account.lows)
     if account.lows_rise and heard.says is Says.LIVE and matters(growth, account.lows.span):
         return reasons.leak_under_sawtooth(case, growth)
-    several = "it falls back now and then, but not to one level"
+    several = "it falls back now and then, but not to the same level"
     why = several if len(account.lows) > 1 else "it fell back once"
     return reasons.needs_more(case, account.growth, case.rounds, why)
 
@@ -122,7 +122,7 @@ def _doubt(case: Case, account: Account) -> _DOUBT | None:
     if not _has_enough_rounds(case, account):
         return "", _rounds_missing(case, growth)
     if _is_untested(case, account):
-        return "it may be garbage that was not collected yet", _rounds_missing(case, growth)
+        return "it may be garbage that Python has not collected yet", _rounds_missing(case, growth)
     return None
 
 
@@ -212,7 +212,7 @@ def _rounds_missing(case: Case, growth: Trend) -> int:
 def _settled(case: Case, account: Account) -> Verdict:
     growth = account.growth
     if _jumps_keep_coming(case, account):
-        why, longest = "it rises by jumps that keep coming", math.ceil(_longest_gap(account))
+        why, longest = "it keeps rising in jumps", math.ceil(_longest_gap(account))
         return reasons.needs_more(case, trend(case.steady), longest, why)
     if _jumped_lately(account):
         why = "it jumped in one of the last rounds"
@@ -267,7 +267,9 @@ def _may_rise(case: Case, account: Account) -> bool:
     # What has been level after a rise is taken at its word, unless chance can hardly explain it.
     likely = POLICY.by_chance_in_few if has_settled else likely
     is_much = not is_slow(growth) or growth.slope * span >= POLICY.noticeable_bytes
-    is_material = matters(growth, span) if is_few else is_much
+    # A few marks that all rise are weighed by what they come to in a run that is long enough.
+    rounds = max(span, POLICY.enough_rounds) if growth.low > 0 else span
+    is_material = matters(growth, rounds) if is_few else is_much
     is_likely = growth.p_rising <= likely and is_material
     is_likely |= growth.p_rising <= POLICY.by_chance and matters(growth, span)
     if is_likely and has_clearly_stopped(account.present):

@@ -90,7 +90,7 @@ def _noted(diagnosis: Diagnosis, beginning: str) -> str:
 def how_it_failed(ending: Ending) -> str:
     """In words; nothing where it did not."""
     if ending.out_of_memory:
-        return "killed for memory"
+        return "killed: out of memory"
     if ending.signal is not None:
         return f"ended by signal {ending.signal}"
     return f"exit code {ending.exit_code}" if ending.exit_code else ""

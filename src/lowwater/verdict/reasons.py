@@ -31,8 +31,9 @@ def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
     live = _with_error_of_blocks(case, live)
     because = (
         f"{_subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
-        f"({words.between(live)}), counting only what {len(case.collected.x)} garbage collections "
-        f"left behind; each gave back {format_bytes(freed_bytes)}"
+        f"({words.between(live)}), counting only what is still in use after "
+        f"{len(case.collected.x)} garbage collections; each freed about "
+        f"{format_bytes(freed_bytes)}"
     )
     return build(case, Kind.LEAK, because + _if_slow(case, live), live)
 
@@ -41,8 +42,8 @@ def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
     """It falls back, but never as low as before."""
     lows = _with_error_of_blocks(case, lows)
     because = (
-        f"{_subject(case)} falls back now and then, but even its lowest points rise, "
-        f"by {format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
+        f"{_subject(case)} falls back now and then, but its low points rise by "
+        f"{format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
     )
     return build(case, Kind.LEAK, because + _if_slow(case, lows), lows)
 
@@ -50,7 +51,7 @@ def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
 def sawtooth(case: Case, lows: Series) -> Verdict:
     """It falls back by itself to one level."""
     because = (
-        f"{_subject(case)} rises and falls: it came back {len(lows)} times to about "
+        f"{_subject(case)} rises and falls: it fell back {len(lows)} times to about "
         f"{format_bytes(float(np.median(lows.y)))}"
     )
     return build(case, Kind.SAWTOOTH, because, trend(lows))
@@ -63,8 +64,8 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
         rate = f"{format_bytes(live.slope)} per {words.one(case.unit)}"
         left = f"grows by {rate}, {format_bytes(live.slope * case.steady.span)} so far"
     because = (
-        f"{_subject(case)} waits for the garbage collector: a collection gave back "
-        f"{format_bytes(freed_bytes)}, and what it leaves behind {left}"
+        f"{_subject(case)} rises until Python collects garbage: a collection freed "
+        f"{format_bytes(freed_bytes)}, and what remains {left}"
     )
     return build(case, Kind.SAWTOOTH, because, live)
 
@@ -89,7 +90,11 @@ def too_few(case: Case) -> Verdict:
     """Hardly begun."""
     fewest = POLICY.clock_stretches if case.unit.name == CLOCK_UNIT else POLICY.fewest_rounds
     more = max(1, fewest - case.rounds)
-    seen = f"only {words.counted(case.rounds, case.unit)}" if case.rounds else "not one round trip"
+    seen = (
+        (f"only {words.counted(case.rounds, case.unit)} seen")
+        if case.rounds
+        else "no round trips seen"
+    )
     return _unsure(case, f"{seen}: too few to tell growth from warm-up", None, more)
 
 
@@ -98,7 +103,7 @@ def _unsure(case: Case, seen: str, growth: Trend | None, more: int) -> Verdict:
     if case.broke_off:
         because = f"{seen}; then {case.broke_off}{_until_then(case)}"
         return build(case, Kind.INCONCLUSIVE, because, growth)
-    because = f"{seen}; {words.counted(more, case.unit, 'more')} would tell"
+    because = f"{seen}; needs about {words.counted(more, case.unit, 'more')}"
     return build(case, Kind.INCONCLUSIVE, because, growth, more)
 
 
@@ -114,8 +119,8 @@ def foreign_allocator(case: Case, growth: Trend) -> Verdict:
     """Resident memory rises, and nobody knows how much of it is in use."""
     because = (
         f"resident memory rose by {format_bytes(growth.slope)} per {words.one(case.unit)}, but "
-        f"the bytes in use cannot be read from this malloc, which may keep free memory: "
-        f"run without the preloaded allocator to tell"
+        "this malloc does not report the bytes in use and may keep freed memory; run without the "
+        "preloaded allocator to judge"
     )
     return build(case, Kind.INCONCLUSIVE, because, growth)
 
@@ -124,7 +129,7 @@ def only_by_clock(case: Case, growth: Trend) -> Verdict:
     """It has more than doubled, and no round trip shows whether it should have."""
     because = (
         f"{_subject(case)} rose by {format_bytes(growth.slope)} per second, which may be data "
-        f'being loaded: mark the round trips with lowwater.boundary("episode") to tell'
+        'being loaded; mark the round trips with lowwater.boundary("episode") to judge'
     )
     return build(case, Kind.INCONCLUSIVE, because, growth)
 

@@ -4,15 +4,15 @@ from lowwater.experiment import Difference, Effect, Measured
 from lowwater.model import Kind
 
 # How a reason is told that there is nothing to compare.
-_WHY_NOT = {Effect.FAILED: "cannot be run like this: ", Effect.UNTESTED: "not tested: "}
+_WHY_NOT = {Effect.FAILED: "no result: ", Effect.UNTESTED: "not tested: "}
 
 
 def says_of_base(base: Measured) -> str:
     """Of the program as it is."""
     if base.grows:
-        return "leaks" if base.leaks else "fragmented: it grows by holes"
+        return "leaks" if base.leaks else "fragmented: free memory stuck in the heap grows"
     return base.problem or (
-        "too few rounds to tell" if base.kind is Kind.INCONCLUSIVE else f"{base.kind}: no leak"
+        "too few rounds to judge" if base.kind is Kind.INCONCLUSIVE else f"{base.kind}: no leak"
     )
 
 
@@ -20,7 +20,7 @@ def says(cleared: str, blamed: str, difference: Difference) -> str:
     """Of a change: `cleared` where it makes no difference, `blamed` where it does."""
     match difference.effect:
         case Effect.STOPS:
-            return f"stops: {blamed}"
+            return f"growth stops: {blamed}"
         case Effect.LESS:
             return f"{round(100 * difference.share)} % less: {blamed}"
         case Effect.SAME:

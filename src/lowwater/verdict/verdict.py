@@ -34,7 +34,7 @@ _FAMILIAR = (
     *("iteration", "model", "fit", "epoch", "session", "evaluate", "predict"),
     *("train_on_batch", "test_on_batch", "predict_on_batch", "clear_session", CLOCK_UNIT),
 )
-_ADVICE = 'mark its round trips with lowwater.boundary("episode")'
+_ADVICE = 'mark the round trips with lowwater.boundary("episode")'
 
 # Of several places the worst is told, a leak before all.
 _SEVERITY = (
@@ -116,15 +116,21 @@ def _reconsidered(one: Heard, all_: list[Heard], first_model_s: float | None) ->
     if one.verdict.kind is not Kind.LEAK:
         return one.verdict
     if _is_loading(one, first_model_s):
-        return _overruled(one, Kind.CACHE, "was over before training began: loaded data")
+        return _overruled(
+            one, Kind.CACHE, "stopped before training began: the program was loading data"
+        )
     for other in all_:
         if falls_back_within(one, other):
-            return _overruled(one, Kind.SAWTOOTH, f"fell back within each {words.one(other.unit)}")
+            return _overruled(
+                one, Kind.SAWTOOTH, f"it falls back within each {words.one(other.unit)}"
+            )
         if was_over_before(one, other):
-            after = f"has not grown in the {words.many(other.unit)} since: data that is kept"
+            after = (
+                f"has not grown in the {words.many(other.unit)} since: the program keeps this data"
+            )
             return _overruled(one, Kind.CACHE, after)
         if knows_better(other, one) and (_is_vague(one.verdict) or saw_it_collected(other, one)):
-            no_growth = f"the {words.many(other.unit)} of that time show no growth"
+            no_growth = f"the {words.many(other.unit)} in that time show no growth"
             return _overruled(one, other.verdict.kind, no_growth)
     return one.verdict
 
@@ -159,7 +165,7 @@ def _leading(timeline: Timeline, heard: list[Heard]) -> Verdict:
         return told
     clock = [one for one in by_rounds if one.unit.name == CLOCK_UNIT]
     # Where a unit has rounds enough to be judged one day, seconds do not speak in its place.
-    can_tell = any(one.verdict.units_seen >= POLICY.fewest_marks for one in aligned)
+    can_tell = any(_can_be_judged(one) for one in aligned)
     if clock and not can_tell and clock[0].verdict.kind is not Kind.INCONCLUSIVE:
         return clock[0].verdict
     return _nearest(aligned) or _nearest(clock) or _from_outside(timeline)
@@ -194,7 +200,7 @@ def _acquittal(aligned: list[Heard]) -> Verdict | None:
         one for one in aligned if one.acquits and not any(is_within(one, outer) for outer in unsure)
     ]
     # Units with too few rounds to be judged at all do not keep others from speaking.
-    judged = [one for one in aligned if one.verdict.units_seen >= POLICY.fewest_marks]
+    judged = [one for one in aligned if _can_be_judged(one)]
     longest = max((one.span_s for one in judged), default=0.0)
     if not any(POLICY.alike * one.span_s >= longest for one in acquitting):
         return None
@@ -207,10 +213,20 @@ def _acquittal(aligned: list[Heard]) -> Verdict | None:
 
 
 def _nearest(heard: list[Heard]) -> Verdict | None:
-    """Of verdicts that cannot tell, one that rises before others, then that of the most rounds."""
+    """Of verdicts that cannot tell, one that rises before others, then that of the most rounds.
+
+    But the loop around it is told where it rises too, and has rounds enough to be judged: as with
+    leaks, the coarsest unit leads.
+    """
     unsure = [one for one in heard if one.verdict.kind is Kind.INCONCLUSIVE]
-    best = max(unsure, key=lambda one: (one.keeps_rising, one.verdict.units_seen), default=None)
+    rising = [one for one in unsure if one.keeps_rising and _can_be_judged(one)]
+    outermost = [one for one in unsure if not any(is_within(one, outer) for outer in rising)]
+    best = max(outermost, key=lambda one: (one.keeps_rising, one.verdict.units_seen), default=None)
     return best.verdict if best is not None else None
+
+
+def _can_be_judged(one: Heard) -> bool:
+    return one.verdict.units_seen >= POLICY.fewest_marks
 
 
 def _from_outside(timeline: Timeline) -> Verdict:
@@ -221,16 +237,16 @@ def _from_outside(timeline: Timeline) -> Verdict:
         np.array([one.anon_bytes for one in seen], dtype=np.float64),
     )
     if not seen:
-        return Verdict(Kind.INCONCLUSIVE, f"nothing was measured: {_ADVICE}")
+        return Verdict(Kind.INCONCLUSIVE, f"nothing was measured; {_ADVICE}")
     grown = float(series.y[-1] - series.y[0])
     if len(series) >= POLICY.enough_rounds and not account_of(series.skip(2)).is_rising:
         because = (
-            f"no round trip was seen, but resident memory did not keep growing over "
-            f"{len(series)} samples from outside"
+            f"no round trips seen, but resident memory did not keep growing over {len(series)} "
+            "samples from outside the program"
         )
         return Verdict(Kind.FLAT, because)
     because = (
-        f"no round trip was seen: resident memory changed by {format_bytes(grown)}, which may be "
-        f"loading or growth; {_ADVICE} to tell"
+        f"no round trips seen: resident memory changed by {format_bytes(grown)}, which may be "
+        f"loading or growth; {_ADVICE} to judge"
     )
     return Verdict(Kind.INCONCLUSIVE, because)

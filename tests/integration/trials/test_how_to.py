@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.trials
+pytestmark = [pytest.mark.trials, pytest.mark.xdist_group("ray")]
 
 PAGES = Path(__file__).parents[3] / "docs" / "how-to"
 

@@ -18,6 +18,7 @@ from lowwater.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, NotPickl
 
 pytestmark = [
     pytest.mark.trials,
+    pytest.mark.xdist_group("ray"),
     # Ray's own, on its way in and out.
     pytest.mark.filterwarnings("default"),
 ]
@@ -182,7 +183,7 @@ class TestFaults:
             os.kill(psutil.Process().parents()[2].pid, signal.SIGKILL)  # above server and keeper
             time.sleep(100)
 
-        with pytest.raises(ChildDied, match="ran on 3 hosts of the cluster, and each died"):
+        with pytest.raises(ChildDied, match="ran on 3 hosts of the cluster, and all of them died"):
             on_ray(kills_its_host)()
         assert len([*tmp_path.iterdir()]) == 3
 

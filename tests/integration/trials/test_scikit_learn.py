@@ -139,5 +139,5 @@ class TestBackend:
         assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
     def test_workers_have_to_be_some(self):
-        with pytest.raises(UsageError, match="`workers` has to be 1 or more"):
+        with pytest.raises(UsageError, match="`workers` must be 1 or more"):
             lowwater.joblib_backend(workers=0)

@@ -12,10 +12,10 @@ def readings(*, grown_bytes, objects):
     return {"before": before, "after": after, "rounds": []}
 
 
-def line_of(program, advice, found):
+def line_of(program, advice, found, **options):
     compared = PROGRAM["compared"]
     compared.__globals__["READINGS"] = lambda *_, **__: found
-    return compared(program, advice)
+    return compared(program, advice, **options)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,13 @@ def test_line_is_judged_by_what_is_promised(program, grown_bytes, objects, told)
     found = readings(grown_bytes=grown_bytes, objects=objects)
 
     assert line_of(program, "mend", found).split()[-1] == told
+
+
+def test_what_stays_once_is_less_per_round_the_more_rounds_there_are():
+    found = readings(grown_bytes=40 * 20_000, objects=0)
+
+    assert line_of("dense", "mend", found).split()[-1] == "grows"
+    assert line_of("dense", "mend", found, rounds=40).split()[-1] == "flat"
 
 
 def test_release_inside_the_function_that_built_the_model_is_one_of_the_ways():

@@ -91,6 +91,38 @@ def test_native_rest_is_split_in_proportion():
     assert shares(first, second, mib=5) == [("first", 0.8), ("second", 0.2)]
 
 
+def a_list_of_graphs(mib):
+    """One a round, of a class of the program, each with a model."""
+    runs = a_holder(
+        a_module(), a_step(".runs", "list"), a_step("[*]", "__main__.Run"), grows=".runs", mib=mib
+    )
+    return replace(runs, brings=(a_model(),))
+
+
+def test_native_side_has_no_larger_share_than_it_can_have_taken():
+    """A model with 64 KiB in Python does not take 8 MiB: that much was never measured."""
+    first, second = find_causes(an_evidence(a_list_of_graphs(1 / 16), mib=8))
+
+    assert (first.code, second.code) == ("LW404", "LW102")
+    assert second.share == pytest.approx(25 / 16 / 8, rel=0.01)
+
+
+def test_native_side_that_is_larger_than_the_python_side_is_told_of():
+    [finding] = find_causes(an_evidence(a_list_of_graphs(1), mib=8))
+
+    assert finding.share == 1.0
+    assert finding.message == (
+        "`runs` grows by one `Run` object every epoch. Most of that memory is outside Python "
+        "objects and is freed with them."
+    )
+
+
+def test_small_native_side_is_not_told_of():
+    [finding] = find_causes(an_evidence(a_list_of_graphs(6), mib=8))
+
+    assert finding.message == "`runs` grows by one `Run` object every epoch."
+
+
 def test_path_with_hardly_any_bytes_does_not_win_the_native_rest():
     """A list that mentions the one model again and again has not brought its memory along."""
     mentions = a_holder(
@@ -251,19 +283,93 @@ def test_what_comes_with_each_item_gives_it_a_native_side():
 
 
 @pytest.mark.parametrize(
-    ("looks", "told"), [((), "did not look at all objects"), ((4,), "looked at all objects once")]
+    ("looks", "told"), [((), "made no heap scan"), ((4,), "made one heap scan")]
 )
 def test_leak_without_a_finding_says_why(looks, told):
     evidence = an_evidence(censuses_at=looks)
 
     assert find_causes(evidence) == ()
     assert why_nothing_is_found(evidence) == (
-        f"no cause is named: Lowwater {told}, and needs two such looks to see what grows; "
-        "`lowwater diagnose` can tell"
+        f"no cause found: Lowwater {told}, but needs two to see what grows; try `lowwater diagnose`"
     )
 
 
 def test_growth_that_no_two_looks_have_seen_says_so():
-    assert why_nothing_is_found(an_evidence()).startswith(
-        "no cause is named: memory in use did not grow"
+    assert why_nothing_is_found(an_evidence(mib=0)) == (
+        "no cause found: memory in use did not grow between two heap scans"
     )
+
+
+def a_table_of_a_library(*items, mib=2.0):
+    return a_holder(
+        a_module("optuna.storages"),
+        a_step("._rows", "dict"),
+        *items,
+        grows="._rows",
+        mib=mib,
+        is_users=False,
+    )
+
+
+@pytest.mark.parametrize("items", [(), (a_step("[*]", "dict"), an_array("['x']"))])
+def test_table_of_a_library_without_a_line_or_a_class_is_part_of_what_is_not_known(items):
+    evidence = an_evidence(a_table_of_a_library(*items, mib=4), mib=4, where="train.py:7")
+
+    [finding] = find_causes(evidence)
+
+    assert (finding.code, finding.where, finding.share) == ("LW404", "train.py:7", 1.0)
+    assert finding.message == (
+        "16.0 MiB of the 16.0 MiB growth of memory in use is in objects of Python or of a "
+        "library that no line of the program leads to; which part of the loop at this line "
+        "allocates it is not known."
+    )
+
+
+def test_modules_that_are_loaded_meanwhile_are_no_finding():
+    loaded = replace(a_table_of_a_library(a_step("", "dict")), container=0)
+
+    assert [found.code for found in find_causes(an_evidence(loaded, mib=4))] == ["LW404"]
+
+
+def test_memo_of_a_library_is_nothing_that_the_program_can_bound():
+    memo = a_holder(
+        a_module("optuna.samplers"),
+        a_step("._ndtr", "functools._lru_cache_wrapper", about="_ndtr"),
+        a_step(".cache", "dict"),
+        grows=".cache",
+        is_users=False,
+    )
+
+    assert [found.code for found in find_causes(an_evidence(memo, mib=4))] == ["LW404"]
+
+
+def test_table_of_a_library_with_a_class_in_it_tells_what_to_look_for():
+    figures = a_table_of_a_library(a_step("[*]", "matplotlib.backend_bases.FigureManagerBase"))
+
+    [finding] = find_causes(an_evidence(figures, mib=2))
+
+    assert (finding.code, finding.holder) == (
+        "LW102",
+        "matplotlib.backend_bases.FigureManagerBase",
+    )
+
+
+def test_growth_that_nothing_of_the_program_leads_to_says_so():
+    evidence = an_evidence(a_table_of_a_library(mib=0.1), mib=0.1)
+
+    assert find_causes(evidence) == ()
+    assert why_nothing_is_found(evidence) == (
+        "no cause found: no line or name of the program leads to what grew; try `lowwater diagnose`"
+    )
+
+
+def test_path_that_nobody_claims_takes_no_more_than_is_left_of_the_growth():
+    """Reached in another way, what a library holds seems to have grown by more than all memory."""
+    step = a_step(".table", "dict")
+    library = a_holder(
+        a_module("library"), step, a_step("[*]", "str"), grows=".table", mib=9, is_users=False
+    )
+
+    [first, *_] = find_causes(an_evidence(a_list("seen", 3.8, "train.py:9"), library, mib=4))
+
+    assert (first.code, first.where, first.share) == ("LW102", "train.py:9", 0.95)

@@ -27,8 +27,8 @@ def test_graphs_that_the_check_keeps_are_found():
 
     assert finding.code == "LW214"
     assert finding.message == (
-        "The check for bad numbers keeps what was traced, 2 graphs every epoch. A leak of "
-        "tensorflow (measured on 2.21; other releases were not measured); we know of no report."
+        "`enable_check_numerics()` keeps every traced graph, 2 graphs every epoch. A leak in "
+        "tensorflow (measured on 2.21; other releases were not measured); no known report."
     )
     assert (finding.where, finding.holder) == ("train.py:20", "tensorflow check_numerics")
 

@@ -24,7 +24,7 @@ def test_state_cleared_under_a_model_is_found():
 
     assert finding.code == "LW206"
     assert finding.message == (
-        "`clear_session()` is called once every epoch while the same model is trained on."
+        "`clear_session()` is called once every epoch while the same model is being trained."
     )
     assert finding.where == "train.py:12"
 
@@ -46,7 +46,7 @@ def test_state_cleared_under_a_model_is_told_whether_or_not_it_leaks(kind):
     evidence = an_evidence(CLEARED, ONE_MODEL, kind=kind)
     [finding] = [found for found in find_causes(evidence) if found.code == "LW206"]
 
-    assert "draw the same numbers again after each call" in finding.message
+    assert "repeat the same numbers after each call" in finding.message
     assert (finding.where, finding.share) == ("train.py:12", None)
 
 

@@ -50,7 +50,7 @@ def test_default_argument_that_grows_is_named():
         "The default argument `remember.seen` grows by one float32 array (4096, 256) every epoch."
     )
     assert finding.fix == (
-        "Default to `None` and make the list in the function: a default is made once."
+        "Default to `None` and create the list inside the function: a default is created only once."
     )
 
 
@@ -119,8 +119,8 @@ def test_methods_that_python_keeps_are_found():
     assert (finding.code, finding.where) == ("LW104", "train.py:17")
     assert finding.holder == "Shard.cleanup"
     assert finding.message == (
-        "`Shard.cleanup` is given away to be called later, once every epoch, "
-        "and each time it keeps a float32 array (4096, 256)."
+        "`Shard.cleanup` is registered to be called later, once every epoch, and each time it "
+        "keeps a float32 array (4096, 256)."
     )
 
 

@@ -8,7 +8,7 @@ from lowwater.testing import a_tally, an_evidence
 
 SHAPES = a_tally(tallies.SHAPES, "predict", each=12, where="serve.py:13")
 KB = 1 / 1024
-LEAK = "A leak of tensorflow (measured on 2.21; no release without it is known); reported as"
+LEAK = "A leak in tensorflow (measured on 2.21; no release without it is known); reported as"
 
 
 def counted(name, *, each, where="train.py:9"):
@@ -26,8 +26,8 @@ def test_eager_random_operations_under_a_seed_are_found():
 
     assert finding.code == "LW209"
     assert finding.message == (
-        "Under the global seed, eager random operations take a new seed 36 times every epoch, "
-        f"and TensorFlow keeps a kernel for each. {LEAK} tensorflow/tensorflow#37252."
+        "With a global seed, eager random operations take a new seed 36 times every epoch, and "
+        f"TensorFlow keeps a kernel for each. {LEAK} tensorflow/tensorflow#37252."
     )
     assert (finding.where, finding.holder) == ("train.py:9", "tensorflow kernel cache")
     assert "tf.random.Generator" in finding.fix
@@ -65,6 +65,14 @@ def test_numbers_stay_though_the_kernels_are_thrown_away():
     assert codes(counted(tallies.NUMBER, each=2000), thrown, mib=1) == ["LW209"]
 
 
+def test_numbers_have_no_larger_share_than_what_they_take():
+    """157 numbers at 0.6 KB are not 260 KB."""
+    [finding] = find_causes(an_evidence(counted(tallies.NUMBER, each=157), mib=260 * KB))
+
+    assert finding.code == "LW209"
+    assert finding.share == pytest.approx(1.5 * 157 * 0.56 / 260, rel=0.05)
+
+
 def test_few_numbers_do_not_explain_much_growth():
     assert codes(counted(tallies.NUMBER, each=50), mib=4) == ["LW404"]
 
@@ -74,7 +82,7 @@ def test_predict_on_ever_new_shapes_is_found():
 
     assert finding.code == "LW209"
     assert finding.message == (
-        "`predict` is given 12 new shapes every iteration, and TensorFlow keeps kernels for each. "
+        "`predict` gets 12 new shapes every iteration, and TensorFlow keeps kernels for each. "
         f"{LEAK} tensorflow/tensorflow#23455."
     )
     assert finding.where == "serve.py:13"
@@ -106,8 +114,8 @@ def test_saving_one_model_again_and_again_names_new_variables():
     [finding] = find_causes(an_evidence(one_model, variables, mib=70 * KB))
 
     assert finding.message.startswith(
-        "Variables with new names are made, 2 variables every epoch, "
-        "and TensorFlow keeps a kernel for each."
+        "Variables with new names are created, 2 variables every epoch, and TensorFlow keeps a "
+        "kernel for each."
     )
     assert finding.where == "train.py:30"
 
@@ -156,7 +164,7 @@ def test_kernels_that_nobody_has_counted_are_found_by_what_they_held():
     assert (finding.code, finding.where, finding.share) == ("LW209", "train.py:5", 1.0)
     assert finding.message == (
         "TensorFlow keeps a kernel for each new form of an eager operation; at the end of the "
-        f"program these held 40.0 MiB. {LEAK} tensorflow/tensorflow#37252."
+        f"program, these kernels held 40.0 MiB. {LEAK} tensorflow/tensorflow#37252."
     )
 
 

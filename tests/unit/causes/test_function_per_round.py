@@ -45,7 +45,7 @@ def test_function_defined_inside_the_loop_is_found():
     [finding] = find_causes(an_evidence(functions, traces, unit="iteration"))
 
     assert finding.code == "LW207"
-    assert finding.message == "`step` is made into a new `tf.function` once every iteration."
+    assert finding.message == "`step` becomes a new `tf.function` once every iteration."
     assert finding.where == "train.py:20"
 
 
@@ -56,8 +56,8 @@ def test_new_optimizer_for_the_same_model_is_found():
 
     assert finding.code == "LW207"
     assert finding.message == (
-        "The same model is given one new optimizer every epoch. "
-        "TensorFlow's gradient registry (LW205) keeps what each traced."
+        "The same model gets one new optimizer every epoch. TensorFlow's gradient registry "
+        "(LW205) keeps what each traced."
     )
 
 

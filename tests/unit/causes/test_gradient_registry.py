@@ -34,10 +34,9 @@ def test_models_fitted_in_a_loop_are_kept_by_the_registry():
     assert finding.code == "LW205"
     assert finding.message == (
         "TensorFlow's gradient registry grows by 24 functions with every model built, and each "
-        "keeps the graphs and weights of a model that was trained. "
-        "A leak of tensorflow (reported from 2.11 on, measured on 2.21; a fix for training alone "
-        "was merged after it (tensorflow/tensorflow#109334)); "
-        "reported as tensorflow/tensorflow#97697."
+        "keeps the graphs and weights of a trained model. A leak in tensorflow (reported from "
+        "2.11 on, measured on 2.21; a fix for training only was merged later "
+        "(tensorflow/tensorflow#109334)); reported as tensorflow/tensorflow#97697."
     )
     assert finding.where == "train.py:14"
     assert finding.library == "tensorflow"
@@ -54,7 +53,7 @@ def test_graphs_that_were_only_predicted_with_hold_a_custom_gradient():
     assert finding.where == "serve.py:20"
     assert finding.message.startswith(
         "TensorFlow's gradient registry grows by 24 functions with every model built, and each "
-        "keeps a graph with a custom gradient, such as that of `silu` or `swish`."
+        "keeps a graph with a custom gradient, such as `silu` or `swish`."
     )
     assert finding.fix.startswith("Call the model itself, `model(x)`")
 
@@ -106,8 +105,8 @@ def test_models_that_the_program_keeps_are_held_by_the_registry_as_well():
     assert (first.code, first.share) == ("LW201", 1.0)
     assert (second.code, second.share, second.where) == ("LW205", None, "train.py:14")
     assert second.message.startswith(
-        "TensorFlow's gradient registry holds the trained graphs of these models as well, "
-        "so they will not leave memory completely when the program lets go of them."
+        "TensorFlow's gradient registry also holds the trained graphs of these models, so "
+        "dropping the models does not free them completely."
     )
 
 

@@ -17,7 +17,7 @@ def test_operations_added_in_a_loop_are_found():
 
     assert finding.code == "LW203"
     assert finding.message == (
-        "The graph grows by 72 operations every epoch, and nothing is ever taken out of a graph."
+        "The graph grows by 72 operations every epoch. Operations are never removed from a graph."
     )
     assert finding.where == "v1.py:18"
     assert finding.holder == "default graph"

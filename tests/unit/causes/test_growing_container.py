@@ -13,8 +13,8 @@ def test_list_of_the_main_program_is_found():
     assert finding.message == "`seen` grows by one float32 array (4096, 256) every iteration."
     assert finding.where == "train.py:9"
     assert finding.fix == (
-        "Keep what you need of each item, such as `float(loss)`; "
-        "or let old items go: `collections.deque(maxlen=1000)`."
+        "Keep only what you need of each item, such as `float(loss)`; or drop old items: "
+        "`collections.deque(maxlen=1000)`."
     )
 
 
@@ -33,9 +33,19 @@ def test_replay_memory_tells_what_is_heavy_in_its_items():
     [finding] = find_causes(an_evidence(held, unit="episode"))
 
     assert finding.message == (
-        "`Agent.memory` grows by 250 tuples every episode; most of each is an uint8 array (84, 84)."
+        "`Agent.memory` grows by 250 tuples every episode; most of each is a uint8 array (84, 84)."
     )
-    assert finding.fix == "Give it a length: `collections.deque(maxlen=1000)`."
+    assert finding.fix == "Give it a maximum length: `collections.deque(maxlen=1000)`."
+
+
+def test_bytes_are_counted_in_words():
+    held = a_holder(
+        a_module(), a_step(".seen", "set"), a_step("[*]", "bytes"), grows=".seen", items=104
+    )
+
+    [finding] = find_causes(an_evidence(held))
+
+    assert finding.message == "`seen` grows by 104 bytes objects every epoch."
 
 
 def test_list_in_a_dict_is_named_by_its_key():
@@ -117,10 +127,37 @@ def test_what_python_itself_keeps_is_told():
     [finding] = find_causes(an_evidence(a_table_of_python(4), mib=4))
 
     assert (finding.code, finding.where) == ("LW102", "train.py:14")
-    assert finding.message.startswith("Python keeps ever more `weakref.finalize._Info`")
+    assert finding.message.startswith("Python keeps more and more `weakref.finalize._Info`")
 
 
 def test_little_that_python_keeps_is_not_accused():
     found = find_causes(an_evidence(a_table_of_python(0.5), mib=4))
 
     assert [one.code for one in found] == ["LW404"]
+
+
+def losses_of_torch(about):
+    return a_holder(
+        a_module(),
+        a_step(".losses", "list"),
+        a_step("[*]", "torch.Tensor", about=about),
+        grows=".losses",
+        mib=0.0001,
+        added_at="train.py:39",
+    )
+
+
+def test_losses_of_torch_that_were_not_detached_have_the_memory_of_their_graphs():
+    [finding] = find_causes(an_evidence(losses_of_torch("float32 () with its graph"), mib=4))
+
+    assert (finding.code, finding.where, finding.share) == ("LW102", "train.py:39", 1.0)
+    assert finding.message.startswith(
+        "`losses` grows by one float32 tensor () with its graph every epoch."
+    )
+    assert "`losses.append(loss.item())`" in finding.fix
+
+
+def test_losses_of_torch_that_were_detached_have_only_their_own():
+    assert "LW102" not in {
+        finding.code for finding in find_causes(an_evidence(losses_of_torch("float32 ()"), mib=4))
+    }

@@ -12,9 +12,7 @@ def test_buffer_that_has_filled_explains_the_verdict():
     [finding] = find_causes(an_evidence(a_shuffle(), kind=Kind.WARM_UP))
 
     assert finding.code == "LW302"
-    assert finding.message == (
-        "The buffer of `shuffle()` has filled, once; from then on memory is level."
-    )
+    assert finding.message == ("The `shuffle()` buffer filled once and no longer grows.")
     assert finding.where == "train.py:12"
 
 
@@ -22,7 +20,8 @@ def test_new_buffer_in_every_round_is_found():
     [finding] = find_causes(an_evidence(a_shuffle(each=1)))
 
     assert (
-        finding.message == "Ever more shuffle buffers are alive: one shuffled data set every epoch."
+        finding.message
+        == "The number of live shuffle buffers grows: one shuffled data set every epoch."
     )
 
 

@@ -27,10 +27,10 @@ def test_backbone_keeps_the_heads_of_all_models():
 
     assert finding.code == "LW212"
     assert finding.message == (
-        "A `Functional` that lives on remembers every layer that was ever connected to it, and so "
-        "keeps the layers and weights of models that are gone: one model every iteration. "
-        "A leak of keras (measured on 3.15, and on tf_keras 2.21; other releases were not "
-        "measured); we know of no report."
+        "A `Functional` that is still in use remembers every layer ever connected to it, and "
+        "keeps the layers and weights of deleted models: one model every iteration. A leak in "
+        "keras (measured on 3.15, and on tf_keras 2.21; other releases were not measured); no "
+        "known report."
     )
     assert (finding.where, finding.holder) == ("train.py:23", "keras layer nodes")
 

@@ -10,9 +10,9 @@ def test_lookup_made_for_every_fold_is_found():
 
     assert finding.code == "LW211"
     assert finding.message == (
-        "New lookup tables are made, one lookup table every iteration, and TensorFlow keeps the "
-        "entries of each. A leak of tensorflow (reported on 2.12, measured on 2.21; no release "
-        "without it is known); reported as tensorflow/tensorflow#61866."
+        "New lookup tables are created, one lookup table every iteration, and TensorFlow keeps "
+        "the entries of each. A leak in tensorflow (reported on 2.12, measured on 2.21; no "
+        "release without it is known); reported as tensorflow/tensorflow#61866."
     )
     assert (finding.where, finding.holder) == ("train.py:12", "tensorflow lookup tables")
 

@@ -46,7 +46,8 @@ def test_models_whose_holder_was_not_found_are_counted():
 
     assert finding.code == "LW201"
     assert finding.message == (
-        "Ever more models live: one `Sequential` every iteration. What keeps them was not found."
+        "The number of live models grows: one `Sequential` every iteration. What keeps them "
+        "was not found."
     )
     assert finding.where == "tune.py:9"
 

@@ -12,9 +12,8 @@ def test_growth_that_no_object_explains_is_said_with_its_bytes():
 
     assert finding.code == "LW404"
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object "
-        "that Lowwater can see; "
-        "which part of the loop at this line takes them is not known."
+        "16.0 MiB of the 16.0 MiB growth of memory in use is in no Python object that Lowwater "
+        "can see; which part of the loop at this line allocates it is not known."
     )
     assert finding.where == "train.py:9"
 
@@ -22,7 +21,7 @@ def test_growth_that_no_object_explains_is_said_with_its_bytes():
 def test_growth_without_a_loop_has_no_line():
     [finding] = find_causes(an_evidence())
 
-    assert finding.message.endswith("which part of the program takes them is not known.")
+    assert finding.message.endswith("which part of the program allocates it is not known.")
     assert finding.where is None
 
 
@@ -57,10 +56,9 @@ def test_line_and_function_that_memray_saw_are_named():
     [finding] = find_causes(evidence)
 
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB by which memory in use grew are in no Python object "
-        "that Lowwater can see. "
-        "memray watched 4 rounds and saw most of it (95 %) allocated at train.py:22, "
-        "in `leak_some`."
+        "16.0 MiB of the 16.0 MiB growth of memory in use is in no Python object that Lowwater "
+        "can see. memray watched 4 rounds and saw most of it (95 %) allocated at train.py:22, in "
+        "`leak_some`."
     )
     assert finding.where == "train.py:22"
     assert finding.fix.startswith("Look for what this call keeps")
@@ -99,7 +97,7 @@ def test_memory_that_memray_did_not_see_accuses_nobody():
     [finding] = find_causes(watched(("train.py:22", "step", "leak_some", 1), grown_mib=16))
 
     assert finding.message.endswith(
-        "memray watched 4 rounds and saw no place that takes most of them."
+        "memray watched 4 rounds and found no place that allocates most of it."
     )
     assert finding.where == "train.py:9"
     assert "pip install" not in finding.fix
@@ -111,7 +109,7 @@ def test_line_that_may_be_that_of_python_objects_is_not_accused():
 
     finding = next(one for one in find_causes(evidence) if one.code == "LW404")
 
-    assert "no place that takes most" in finding.message
+    assert "no place that allocates most" in finding.message
 
 
 def test_without_the_extra_the_fix_tells_how_to_get_it():

@@ -19,7 +19,7 @@ def test_reserved_memory_is_told_with_who_keeps_it():
     [finding] = find_causes(an_evidence(kind=Kind.RESERVED, ledger=ledger))
 
     assert finding.code == "LW401"
-    assert finding.message == "208.0 MiB are free inside malloc, kept for the next tensors."
+    assert finding.message == "208.0 MiB is free inside malloc, kept for the next tensors."
     assert finding.share is None
 
 
@@ -29,7 +29,7 @@ def test_reserved_memory_of_the_pool_is_told_apart():
     [finding] = find_causes(an_evidence(kind=Kind.RESERVED, ledger=ledger))
 
     assert finding.message == (
-        "206.0 MiB are free inside TensorFlow's pool, kept for the next tensors."
+        "206.0 MiB is free inside TensorFlow's pool, kept for the next tensors."
     )
 
 
@@ -46,7 +46,8 @@ def test_fragmented_heap_is_explained():
 
     assert finding.code == "LW402"
     assert finding.message == (
-        "80.0 MiB of freed memory are stuck in malloc's heap, between objects that live on."
+        "80.0 MiB of freed memory are stuck in malloc's heap, between objects that are still "
+        "in use."
     )
 
 
@@ -75,7 +76,7 @@ def test_greedy_gpu_is_told_only_where_it_is_known():
 
     assert finding.code == "LW405"
     assert finding.message == (
-        "TensorFlow reserved the whole GPU at its start, whatever the program uses of it."
+        "TensorFlow reserved the whole GPU at startup, however little the program uses."
     )
     assert not find_causes(unknown)
 

@@ -29,7 +29,7 @@ def test_last_exception_of_the_interpreter_is_found():
 
     assert finding.code == "LW106"
     assert finding.message == (
-        "`sys.last_traceback` keeps the variables of the cell that failed last."
+        "`sys.last_traceback` keeps the variables of the last cell that failed."
     )
 
 

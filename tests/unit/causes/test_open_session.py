@@ -24,7 +24,7 @@ def test_sessions_left_open_are_found_where_they_were_opened():
     [finding] = find_causes(an_evidence(a_list_of_sessions(), OPENED, unit="iteration"))
 
     assert finding.code == "LW204"
-    assert finding.message == ("Sessions are left open: 2 more every iteration, 16 by now.")
+    assert finding.message == ("Sessions stay open: 2 more every iteration, now 16.")
     assert finding.where == "jobs.py:15"
     assert finding.holder == "open_jobs"
     assert finding.share == 1.0

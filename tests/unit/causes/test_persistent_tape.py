@@ -22,8 +22,8 @@ def test_list_of_tapes_is_found():
 
     assert finding.code == "LW208"
     assert finding.message == (
-        "`tapes` grows by one `GradientTape` object every iteration, "
-        "with all that the tape recorded."
+        "`tapes` grows by one `GradientTape` object every iteration, with everything the tape "
+        "recorded."
     )
     assert finding.where == "train.py:15"
     assert finding.share == 1.0
@@ -46,7 +46,7 @@ def test_tape_that_is_never_closed_is_found_where_it_is_made():
     [finding] = find_causes(an_evidence(tape, mib=2))
 
     assert (finding.code, finding.where, finding.share) == ("LW208", "train.py:17", 1.0)
-    assert "recording through all rounds" in finding.message
+    assert "records through all rounds" in finding.message
     assert "with tf.GradientTape() as tape" in finding.fix
 
 
@@ -78,8 +78,8 @@ def test_tape_beside_the_tensor_is_found_where_most_of_the_growth_is_native():
 
     assert (finding.code, finding.where) == ("LW208", "train.py:18")
     assert finding.message == (
-        "`kept` grows by one tuple every iteration. A gradient tape is in each, with all that it "
-        "recorded."
+        "`kept` grows by one tuple every iteration. Each holds a gradient tape with everything "
+        "it recorded."
     )
 
 

@@ -4,9 +4,9 @@ from lowwater.testing import a_holder, a_module, a_step, a_tally, an_array, an_e
 
 SEQUENCE = "keras.src.trainers.data_adapters.py_dataset_adapter.PyDataset"
 REFERENCE = (
-    "A leak of tensorflow (measured on 2.21; a fix for pipelines, though not for eager "
-    "`py_function`, was merged after it (tensorflow/tensorflow#123530)); "
-    "reported as tensorflow/tensorflow#123269."
+    "A leak in tensorflow (measured on 2.21; a fix for pipelines, but not for eager "
+    "`py_function`, was merged later (tensorflow/tensorflow#123530)); reported as "
+    "tensorflow/tensorflow#123269."
 )
 
 

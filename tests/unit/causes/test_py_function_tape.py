@@ -23,9 +23,10 @@ def test_calls_under_a_tape_that_nobody_asks_the_gradient_of_are_found():
 
     assert finding.code == "LW305"
     assert finding.message == (
-        "TensorFlow keeps what `py_function` was given under a tape: 8 calls every epoch, with a "
-        "float32 tensor (96, 256) and more. A leak of tensorflow (reported on 2.0, measured on "
-        "2.21; no release without it is known); reported as tensorflow/tensorflow#35084."
+        "TensorFlow keeps the arguments of `py_function` calls made under a tape: 8 calls every "
+        "epoch, with a float32 tensor (96, 256) and more. A leak in tensorflow (reported on 2.0, "
+        "measured on 2.21; no release without it is known); reported as "
+        "tensorflow/tensorflow#35084."
     )
     assert (finding.where, finding.holder) == ("train.py:20", "tensorflow tape cache")
 

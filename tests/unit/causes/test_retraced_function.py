@@ -78,13 +78,12 @@ def test_new_shapes_are_mended_otherwise_than_new_numbers():
 
     assert finding.code == "LW202"
     assert finding.message == (
-        "`train_on_batch` is given 12 new shapes every epoch, "
-        "and a graph is traced and kept for each."
+        "`train_on_batch` gets 12 new shapes every epoch, and traces and keeps a graph for each."
     )
     assert finding.where == "train.py:30"
     assert finding.fix == (
-        "Give all inputs one shape, or a few: pad them to the next multiple of 64, say, "
-        "or sort them into buckets of equal length."
+        "Use one input shape, or a few: for example, pad to the next multiple of 64, or sort "
+        "inputs into buckets of equal length."
     )
 
 
@@ -95,7 +94,7 @@ def test_function_of_keras_is_found_at_the_call_that_makes_it_trace():
     [finding] = find_causes(an_evidence(traces, fit))
 
     assert finding.message == (
-        "A function of Keras is traced again once every epoch, and keeps a graph for each."
+        "A Keras function is traced again once every epoch, and keeps a graph for each."
     )
     assert finding.where == "train.py:30"
 

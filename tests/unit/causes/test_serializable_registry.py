@@ -28,9 +28,9 @@ def test_function_registered_in_every_round_is_found(table):
 
     assert finding.code == "LW213"
     assert finding.message == (
-        "Keras' table of registered classes grows by one class or function every epoch. "
-        "A leak of keras (measured on 3.15; other releases were not measured); "
-        "reported as streamlit/streamlit#12045."
+        "The Keras table of registered classes grows by one class or function every epoch. A "
+        "leak in keras (measured on 3.15; other releases were not measured); reported as "
+        "streamlit/streamlit#12045."
     )
     assert (finding.where, finding.holder) == ("train.py:13", "keras registered classes")
 

@@ -71,7 +71,7 @@ def test_everything_above_a_needed_object_is_needed():
 
     assert drawn(held)[1:3] == [
         ".trainer Trainer | needed: holds the Recorder below, which is needed",
-        ".recorder Recorder | needed: a callback, for fit to call",
+        ".recorder Recorder | needed: a callback passed to fit",
     ]
 
 

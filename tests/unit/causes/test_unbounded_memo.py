@@ -19,7 +19,7 @@ def test_lru_cache_with_ever_new_arguments_is_found():
 
     assert finding.code == "LW107"
     assert finding.message == (
-        "The cache of `load_batch` grows by 12 entries every epoch: its arguments never come again."
+        "The cache of `load_batch` grows by 12 entries every epoch: its arguments never repeat."
     )
     assert finding.where == "train.py:8"
     assert finding.holder == "load_batch.cache"
@@ -39,7 +39,7 @@ def test_dict_that_is_filled_like_a_memo_is_found():
 
     assert finding.code == "LW107"
     assert finding.message == (
-        "The memo `features` grows by one entry every epoch: its keys never come again."
+        "The memo `features` grows by one entry every epoch: its keys never repeat."
     )
     assert finding.where == "train.py:11"
 
@@ -57,5 +57,5 @@ def test_dict_that_is_filled_without_asking_is_a_container():
 
     assert finding.code == "LW102"
     assert finding.fix == (
-        "Delete entries that are done with, or keep a number per key in place of the data."
+        "Delete entries that you no longer need, or keep a number per key instead of the data."
     )

@@ -13,8 +13,8 @@ def test_sawtooth_is_explained():
 
     assert finding.code == "LW108"
     assert finding.message == (
-        "Memory rises until Python's garbage collector runs, and then falls: "
-        "objects in cycles wait for it, and nothing is lost."
+        "Memory rises until Python's garbage collector runs, then falls: objects in reference "
+        "cycles wait for it. Nothing is lost."
     )
     assert finding.share is None
 
@@ -31,7 +31,7 @@ def test_collector_that_is_off_is_told():
     [finding] = find_causes(an_evidence(off, kind=Kind.FLAT))
 
     assert finding.message == (
-        "The garbage collector is off: cycles of objects stay until it is called."
+        "The garbage collector is off: reference cycles stay until you call it."
     )
     assert finding.fix == "Call `gc.enable()`, or `gc.collect()` once per round."
 
@@ -42,9 +42,7 @@ def test_objects_frozen_in_every_round_are_a_leak():
     [finding] = find_causes(an_evidence(frozen))
 
     assert finding.code == "LW108"
-    assert finding.message == (
-        "`gc.freeze()` has put 4,000 more objects out of the collector's reach."
-    )
+    assert finding.message == ("`gc.freeze()` hides 4,000 more objects from the garbage collector.")
     assert finding.where == "train.py:9"
 
 

@@ -18,8 +18,8 @@ def test_models_that_are_compiled_and_thrown_away_leave_their_programs():
     assert finding.code == "LW210"
     assert finding.message == (
         "A new model is compiled by XLA once with every model built, and TensorFlow keeps every "
-        "program. A leak of tensorflow (reported on 2.16, measured on 2.21; no release without it "
-        "is known); reported as tensorflow/tensorflow#64170."
+        "program. A leak in tensorflow (reported on 2.16, measured on 2.21; no release without "
+        "it is known); reported as tensorflow/tensorflow#64170."
     )
     assert (finding.where, finding.holder) == ("train.py:13", "tensorflow XLA cache")
 
@@ -60,7 +60,7 @@ def test_compiled_model_that_is_given_new_shapes_is_compiled_for_each():
 
     assert finding.code == "LW210"
     assert finding.message.startswith(
-        "`predict` is given 12 new shapes every epoch, and XLA compiles a program for each"
+        "`predict` gets 12 new shapes every epoch, and XLA compiles and keeps a program for each"
     )
 
 
@@ -86,4 +86,4 @@ def test_trained_models_are_the_registrys_first_and_xla_is_told_beside_it():
     first, second = find_causes(an_evidence(registry, COMPILED, MADE, unit="model"))
 
     assert (first.code, second.code, second.share) == ("LW205", "LW210", None)
-    assert second.message.startswith("Each of these was compiled by XLA too")
+    assert second.message.startswith("XLA also compiled each of these")

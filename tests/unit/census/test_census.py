@@ -383,3 +383,34 @@ def test_file_whose_text_is_not_known_has_no_line():
 
     assert holder.sites == ()
     assert [step.where for step in holder.steps] == [None] * len(holder.steps)
+
+
+KEPT = """
+    class Layer: pass
+    Layer.__module__ = "{library}"
+    kept = []
+    def round():
+        kept.append((Layer(), bytearray(1 << 20)))
+    """
+
+
+@pytest.mark.parametrize(
+    ("library", "grown_mib", "is_enough"),
+    [("train", 3, True), ("train", 4, False), ("keras.src.layers", 3, False)],
+)
+def test_libraries_are_passed_over_where_data_of_the_program_is_all_that_grew(
+    a_program, library, grown_mib, is_enough
+):
+    """What Keras made may be held by Keras as well; and what is not explained is to be found."""
+    program = a_program(KEPT.format(library=library))
+    program.module.round()
+    first = program.census()
+    for _ in range(3):
+        program.module.round()
+    second = program.census(grown_mib * MIB)
+
+    assert first.found.objects_bytes is not None
+    assert (second.found.objects_bytes is None) is is_enough
+    [holder] = [one for one in second.holders if one.is_users]
+    assert holder.steps[holder.container].edge == ".kept"
+    assert holder.counts == (1, 4)

@@ -1,6 +1,7 @@
 """An object is described without being asked, and has the line of the program or none."""
 
 import functools
+import heapq
 import string
 import sys
 import types
@@ -143,6 +144,18 @@ def test_line_of_a_librarys_frame_is_where_the_program_called_it():
     called_at = sys._getframe().f_code.co_firstlineno + 7
 
     assert told == [(string.__file__, f"{HERE}:{called_at}", "train()")]
+
+
+def test_generator_that_feeds_a_library_is_known_while_it_runs():
+    def numbers(told):
+        told.append(step("", sys._getframe(), LINES).kinds)
+        yield 1
+
+    pulled_by_library, pulled_by_program = [], []
+    heapq.nsmallest(1, numbers(pulled_by_library))
+    next(numbers(pulled_by_program))
+
+    assert [*pulled_by_library, *pulled_by_program] == [("frame", "generator"), ("frame",)]
 
 
 def test_code_of_what_waits():
@@ -301,3 +314,13 @@ def test_tensors_and_functions_of_tensorflow():
     with tf.Graph().as_default():
         unknown = tf.compat.v1.placeholder(tf.float32, None)
         assert about(unknown) == ""
+
+
+@pytest.mark.slow  # torch is large: only the benchmarks install it
+def test_tensor_of_torch_that_was_not_detached_is_told_with_its_graph():
+    torch = pytest.importorskip("torch")
+    weight = torch.nn.Parameter(torch.ones(3))
+
+    assert about((weight * 2).sum()) == "float32 () with its graph"
+    assert about((weight * 2).sum().detach()) == about(torch.tensor(1.0)) == "float32 ()"
+    assert about(weight) == "float32 (3,)"

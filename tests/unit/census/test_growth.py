@@ -227,6 +227,135 @@ def test_what_does_not_grow_in_every_round_is_not_accused(a_program, text):
     assert a_program(text).holders() == []
 
 
+CAUGHT_LATER = {
+    "a list that is emptied in every round": """
+        import numpy as np
+        kept = []
+        def round(steps, census):
+            kept.clear()
+            for _ in range(steps):
+                kept.append(np.zeros(12_500))
+            return census()
+        """,
+    "a list that is made in every round": """
+        import numpy as np
+        kept = []
+        def round(steps, census):
+            global kept
+            kept = []
+            for _ in range(steps):
+                kept.append(np.zeros(12_500))
+            return census()
+        """,
+    "a variable of a function": """
+        import numpy as np
+        def round(steps, census):
+            kept = []
+            for _ in range(steps):
+                kept.append(np.zeros(12_500))
+            return census()
+        """,
+    "a list of an object that lives on": """
+        import numpy as np
+        class Log:
+            pass
+        log = Log()
+        def round(steps, census):
+            log.kept = []
+            for _ in range(steps):
+                log.kept.append(np.zeros(12_500))
+            return census()
+        """,
+    "an array of an object that is made in every round": """
+        import numpy as np
+        class Run:
+            def __init__(self, steps):
+                self.kept = np.zeros(12_500 * steps)
+                self.name = "run"
+        def round(steps, census):
+            run = Run(steps)
+            return census()
+        """,
+    "small things of an object that is made in every round": """
+        import numpy as np
+        class Layer:
+            pass
+        class Model:
+            def __init__(self):
+                self.layers = []
+        def round(steps, census):
+            model = Model()
+            for _ in range(steps):
+                model.layers.append(Layer())
+            return census()
+        """,
+    "an attribute that is set late in every round": """
+        import numpy as np
+        class Log:
+            pass
+        log = Log()
+        def round(steps, census):
+            log.last = [np.zeros(12_500 * steps)] if steps > 2 else None
+            return census()
+        """,
+    "a dict of an object that is made in every round": """
+        import numpy as np
+        class Model:
+            def __init__(self):
+                self.kept = {}
+        def round(steps, census):
+            model = Model()
+            for step in range(steps):
+                model.kept[f"step {step}"] = np.zeros(12_500)
+            return census()
+        """,
+}
+
+
+@pytest.mark.parametrize("text", CAUGHT_LATER.values(), ids=CAUGHT_LATER)
+@pytest.mark.parametrize("steps", [(2, 9), (2, 5, 9)])
+def test_round_that_is_caught_at_a_later_stage_has_not_grown(a_program, text, steps):
+    program = a_program(text)
+    for number in steps:
+        seen = program.module.round(number, program.census)
+
+    assert [holder for holder in seen.holders if holder.is_users] == []
+
+
+GROWS_BY_RENEWAL = {
+    "a state that is replaced": """
+        from dataclasses import dataclass, replace
+        @dataclass(frozen=True)
+        class State:
+            kept: tuple = ()
+        state = State()
+        def round():
+            global state
+            state = replace(state, kept=(*state.kept, bytearray(100_000)))
+        """,
+    "a dict that is copied": """
+        state = {"kept": {}}
+        def round():
+            global state
+            kept = state["kept"]
+            state = {"kept": {**kept, len(kept): bytearray(100_000)}}
+        """,
+    "a queue that is read more slowly than it is written": """
+        from collections import deque
+        kept = deque()
+        def round():
+            kept.extend(bytearray(100_000) for _ in range(9))
+            for _ in range(8):
+                kept.popleft()
+        """,
+}
+
+
+@pytest.mark.parametrize("text", GROWS_BY_RENEWAL.values(), ids=GROWS_BY_RENEWAL)
+def test_what_is_made_anew_and_keeps_its_items_is_found(a_program, text):
+    assert a_program(text).holder(censuses=2).counts[-1] > 0
+
+
 def test_variable_that_appears_between_the_only_two_censuses_is_not_accused(a_program):
     program = a_program("""
         def round():

@@ -1247,3 +1247,91 @@ def test_twenty_thousand_lines_are_read_in_about_a_second_and_asked_in_less():
     # Ten times what it takes on a free machine: this is about orders of magnitude.
     assert read - started < 6
     assert asked - read < 6
+
+
+KEEPS_BATCHES = {
+    "what it yields": """
+        def batches():
+            while True:
+                x, y = load()
+                seen.append((x, y))
+                yield x, y
+        """,
+    "a copy of what it yields": """
+        def batches():
+            for x in load():
+                seen.append(x.copy())
+                yield x, x.sum()
+        """,
+    "what a data set returns": """
+        class Batches(keras.utils.PyDataset):
+            def __getitem__(self, index):
+                x = self.load(index)
+                seen.append(x)
+                return x
+        """,
+    "what a data set of an older Keras returns": """
+        class Base(tf.keras.utils.Sequence):
+            pass
+        class Batches(Base):
+            def __getitem__(self, index):
+                x = self.load(index)
+                seen.append(x)
+                return x, self.labels
+        """,
+}
+
+
+@pytest.mark.parametrize("text", KEEPS_BATCHES.values(), ids=KEEPS_BATCHES)
+def test_line_that_keeps_batches_is_known_as_such(text):
+    [site] = sites(f"seen = []\n{textwrap.dedent(text)}", variable("seen"))
+
+    assert site.keeps_batches
+
+
+KEEPS_OTHERS = {
+    "something else": """
+        def batches():
+            while True:
+                x, loss = load()
+                seen.append(loss)
+                yield x
+        """,
+    "what comes from the same source": """
+        def batches():
+            rng = np.random.default_rng()
+            while True:
+                seen.append(rng.normal())
+                yield rng.normal(size=10)
+        """,
+    "what uses the same library": """
+        def batches():
+            for x in load():
+                seen.append(np.mean(x))
+                yield np.zeros(3)
+        """,
+    "what a function returns": """
+        def load_one(path):
+            x = read(path)
+            seen.append(x)
+            return x
+        """,
+    "what another class returns": """
+        class Table:
+            def __getitem__(self, index):
+                x = self.load(index)
+                seen.append(x)
+                return x
+        """,
+    "what the loop around it reads": """
+        for x in batches():
+            seen.append(x)
+        """,
+}
+
+
+@pytest.mark.parametrize("text", KEEPS_OTHERS.values(), ids=KEEPS_OTHERS)
+def test_line_that_keeps_other_things_is_not_said_to_keep_batches(text):
+    [site] = sites(f"seen = []\n{textwrap.dedent(text)}", variable("seen"))
+
+    assert not site.keeps_batches

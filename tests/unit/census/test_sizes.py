@@ -271,6 +271,24 @@ def test_a_million_strings_are_measured_in_a_moment():
     assert gc.get_count()[2] == before[2]
 
 
+def test_objects_of_one_size_are_measured_once(monkeypatch):
+    """There are a hundred thousand functions in a Keras program."""
+
+    class Point:
+        __slots__ = ("x",)
+
+    points, asked = [Point() for _ in range(100)], []
+    monkeypatch.setattr(sys, "getsizeof", lambda thing: asked.append(thing) or 40)
+
+    assert Sizes().total(Point, points) == 100 * 40
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("things", [[(), (1, 2)], [b"", b"long"], [[], [1, 2, 3]]])
+def test_objects_of_several_sizes_are_measured_one_by_one(things):
+    assert Sizes().total(type(things[0]), things) == sum(map(sys.getsizeof, things))
+
+
 @pytest.mark.filterwarnings("ignore")  # of the framework's imports
 @pytest.mark.tensorflow
 class TestTensorFlow:
@@ -328,8 +346,8 @@ class TestTensorFlow:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.tensorflow  # the lane that has the frameworks; without the mark it ran in none
 class TestJax:
-    @pytest.fixture(scope="class")
-    def jnp(self):
+    @pytest.fixture
+    def jnp(self, with_jax):
         return pytest.importorskip("jax.numpy")
 
     def test_an_array_counts_for_its_nbytes(self, jnp):

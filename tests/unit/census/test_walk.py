@@ -3,12 +3,14 @@
 import sys
 import tracemalloc
 from itertools import count
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 from lowwater.census.budget import Budget, Cut
 from lowwater.census.estimate import expected
+from lowwater.census.kinds import module_of
 from lowwater.census.nodes import Node
 from lowwater.census.references import References
 from lowwater.census.sizes import Sizes
@@ -18,7 +20,8 @@ HERE = __name__
 
 
 def is_from_here(thing):
-    return getattr(thing, "__module__", None) == HERE
+    """As in a census: of functions and classes, and a class is not asked itself."""
+    return (thing.__module__ if type(thing) is FunctionType else module_of(thing)) == HERE
 
 
 def a_walk(*, wanted=lambda kind: False, is_ours=lambda kind: False, budget=None, left_out=()):
@@ -241,6 +244,18 @@ def test_what_was_left_out_can_be_let_in_again():
     assert tree(walked(walk, kept=[library]))[".kept list"][1] == {
         "list": (1, {"bytearray": (1, {})})
     }
+
+
+def test_what_was_left_out_is_entered_once_where_its_turn_comes():
+    walk, library = a_walk(), [bytearray(1000)]
+    walk.leave_out([library])
+    first, second = Node("first", list), Node("second", list)
+    for root in (first, second):
+        walk.enter_left_out(root, [library])
+    walk.run()
+
+    assert tree(first) == {"list": (1, {"bytearray": (1, {})})}
+    assert tree(second) == {}
 
 
 def test_objects_of_wanted_kinds_are_collected():

@@ -50,9 +50,9 @@ def report(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (folder, "is not a file that can be read back"),
-        (fifo, "is not a file that can be read back"),
-        (device, "is not a file that can be read back"),
+        (folder, "is not a regular file"),
+        (fifo, "is not a regular file"),
+        (device, "is not a regular file"),
         (empty, "is not a Lowwater recording (received: an empty file)"),
         (text, "is not a Lowwater recording (received: b'epoch 1\\n')"),
         (loop, "(received: Too many levels of symbolic links)"),

@@ -42,7 +42,7 @@ def test_what_is_blamed_is_told_by_its_name_and_its_line():
         "train.py:26": "what `runs` keeps (train.py:26)",
         "train.py:13": "what `registration.NAMES` and `registration.OBJECTS` keep (train.py:13)",
     }
-    assert CUT.how(facts, "train.py:26") == "when old items are taken out of it in every epoch"
+    assert CUT.how(facts, "train.py:26") == "when old items are removed from it in every epoch"
     assert CUT.tests(facts, "train.py:26") == (RUNS.identity,)
 
 
@@ -55,9 +55,11 @@ def test_two_findings_at_one_line_are_two_parts():
 def test_run_in_which_nothing_was_cut_tests_nothing_and_one_of_two_is_a_part():
     wanted = CUT.wanted(facts_of(TABLES), "")
 
-    assert CUT.not_made({}, wanted) == "nothing was found at any of these places to let go"
+    assert CUT.not_made({}, wanted) == "nothing to remove was found at any of these places"
     assert CUT.not_made({PATHS_CUT: '{"0": [""]}'}, wanted) == ""
-    assert CUT.left_out({PATHS_CUT: '{"0": [""]}'}, wanted) == "1 of 2 holders could not let go"
+    assert (
+        CUT.left_out({PATHS_CUT: '{"0": [""]}'}, wanted) == "1 of 2 containers could not be emptied"
+    )
     assert CUT.left_out({PATHS_CUT: '{"0": [""], "1": [""]}'}, wanted) == ""
 
 

@@ -39,14 +39,14 @@ def test_where_it_is_missing_that_is_said(monkeypatch):
     monkeypatch.setattr(jemalloc, "_USUAL", ())
     monkeypatch.setattr(jemalloc.ctypes.util, "find_library", lambda _: None)
 
-    assert Jemalloc().why_not(Facts()) == "no jemalloc here"
+    assert Jemalloc().why_not(Facts()) == "jemalloc is not installed"
 
 
 @pytest.mark.usefixtures("library")
 def test_program_with_another_malloc_keeps_it(monkeypatch):
     monkeypatch.setattr(jemalloc, "malloc_library", lambda: "libtcmalloc.so.4")
 
-    assert Jemalloc().why_not(Facts()) == "the program runs with libtcmalloc.so.4 already"
+    assert Jemalloc().why_not(Facts()) == "the program already uses libtcmalloc.so.4"
 
 
 def test_it_is_asked_about_holes_only_and_after_the_trim():

@@ -76,7 +76,7 @@ def test_what_nobody_has_asked_for_in_a_month_is_forgotten(program):
 def test_one_diagnosis_of_a_program_at_a_time(program):
     with (
         kept_runs("train.py", [], Cuts()),
-        pytest.raises(UsageError, match="diagnosed already"),
+        pytest.raises(UsageError, match="already diagnosing"),
         kept_runs("train.py", [], Cuts()),
     ):
         pass

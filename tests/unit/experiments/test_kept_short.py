@@ -127,10 +127,10 @@ def test_other_lines_and_other_files_are_left_alone():
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("print", "adds to nothing that can be kept short"),
-        ("make().append(3)", "adds to nothing that can be kept short"),
-        ("model = build(3)", "adds to nothing that can be kept short"),
-        ("total += 3", "a int cannot be kept short"),
+        ("print", "adds to nothing that can be shortened"),
+        ("make().append(3)", "adds to nothing that can be shortened"),
+        ("model = build(3)", "adds to nothing that can be shortened"),
+        ("total += 3", "a int cannot be shortened"),
     ],
 )
 def test_what_cannot_be_kept_short_is_told(statement, said):

@@ -191,5 +191,5 @@ def test_what_cannot_be_shortened_is_told_with_its_type(program):
 
     runs.rounds(*[lambda: setattr(program, "log", program.log + "x" * 100)] * 5)
 
-    assert runs.failed[0] == "nothing can be taken out of this: str"
+    assert runs.failed[0] == "nothing can be removed from a str"
     assert runs.cuts == []

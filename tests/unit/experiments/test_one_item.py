@@ -54,7 +54,7 @@ def test_functions_of_the_library_stay_as_they_are():
 
 
 def test_without_python_code_in_the_pipeline_there_is_nothing_to_change():
-    assert OneItem().why_not(Facts()) == "tf.data calls no Python code of yours"
+    assert OneItem().why_not(Facts()) == "tf.data calls none of your Python code"
     assert OneItem().why_not(Facts(generators=("py_function",))) is None
     assert OneItem().parts(Facts(generators=("py_function",))) == {
         "py_function": "the function of `py_function()`"

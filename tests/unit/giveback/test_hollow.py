@@ -52,8 +52,8 @@ def test_use_of_a_shell_is_an_error_that_tells_the_story(use):
         use(net)
 
     assert str(caught.value) == (
-        "`net` (Net) was released at train.py:31. "
-        "Try: build it anew; inside a lifecycle `life.keep(it)` lets it live on"
+        "`net` (Net) was released at train.py:31. Try: build it again; inside a lifecycle, "
+        "`life.keep(it)` keeps it alive"
     )
 
 

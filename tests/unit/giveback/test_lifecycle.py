@@ -158,7 +158,7 @@ def test_decorated_function_may_run_on_many_threads():
 
 
 def test_decorator_without_brackets_is_explained():
-    with pytest.raises(UsageError, match="with the brackets"):
+    with pytest.raises(UsageError, match="with parentheses"):
 
         @lowwater.lifecycle
         def trial():
@@ -173,7 +173,7 @@ def test_generators_and_coroutines_are_refused():
         """Do nothing."""
 
     for function in (generator, coroutine):
-        with pytest.raises(UsageError, match="decorates plain functions"):
+        with pytest.raises(UsageError, match="decorates only plain functions"):
             lowwater.lifecycle()(function)
 
 

@@ -368,7 +368,7 @@ def test_module_that_can_be_imported_is_read_by_others(monkeypatch):
 
     exec("best = 1\nmark()\n", vars(module))
 
-    assert found == {"best": "a name of module `trial_of_mine`, which others may import"}
+    assert found == {"best": "a name in module `trial_of_mine`, which others may import"}
 
 
 def test_program_itself_is_not_imported():

@@ -30,14 +30,14 @@ def test_receipt_reads_as_in_the_documentation():
     assert (
         str(a_receipt())
         == """\
-released trial-3: 151.9 MiB in use given back (of 152.0 MiB), 96.0 MiB returned to the system
+released trial-3: 151.9 MiB freed (of 152.0 MiB), 96.0 MiB returned to the system
   counted in use: 120.4 MiB from malloc, about 31.5 MiB of Python's small objects
-  collect cycles          61.2 MiB   1 model, 3 layers died
+  collect cycles          61.2 MiB   1 model, 3 layers freed
   clear Keras state        2.1 MiB
   gradient registry       88.6 MiB   LW205, tensorflow#97697
   trim the heap                  0   96.0 MiB to the system
 still held: no model, optimizer, layer or variable of the block
-only the end of the process returns: TensorFlow's pool, 512.0 MiB, all of it free for reuse"""
+returned only when the process ends: TensorFlow's pool, 512.0 MiB, all of it free for reuse"""
     )
 
 
@@ -62,7 +62,7 @@ HELD = Survivor(
     (
         TraceNode("", "main()", Status.NEEDED, "the call is running", "train.py:31"),
         TraceNode("local study", "<Study>", Status.UNKNOWN, "", is_suspect=True),
-        TraceNode(".net", "`net` (Model)", Status.LEAKED, "it was to be given back"),
+        TraceNode(".net", "`net` (Model)", Status.LEAKED, "it should have been released"),
     ),
 )
 
@@ -78,8 +78,8 @@ still held: `net` (Model): `study` is still a local of `main()`, train.py:31
   │  ~~~~~~~~~~~
   ├─ local study: <Study>
   ╰→ .net: `net` (Model)
-       leaked: it was to be given back
-only the end"""
+       leaked: it should have been released
+returned only when the process ends: """
         in text
     )
     assert "still held: no " not in text
@@ -136,7 +136,7 @@ def test_refused_step_gives_its_reason_and_no_number():
 def test_what_could_not_be_measured_is_not_zero():
     receipt = a_receipt(freed_bytes=None, steps=(StepDone("collect cycles", None, None),))
 
-    assert str(receipt).startswith("released trial-3: bytes in use could not be measured here")
+    assert str(receipt).startswith("released trial-3: bytes in use cannot be measured here")
     assert "collect cycles        not measured" in str(receipt)
 
 
@@ -147,9 +147,7 @@ def test_pool_in_part_use_says_how_much_is_free():
 
 
 def test_bytes_on_devices_are_told_apart():
-    assert "given back, 8.0 MiB on devices, " in str(
-        a_receipt(grown_bytes=None, device_bytes=8 * MIB)
-    )
+    assert "freed, 8.0 MiB on devices, " in str(a_receipt(grown_bytes=None, device_bytes=8 * MIB))
 
 
 def test_dictionary_is_plain_json():

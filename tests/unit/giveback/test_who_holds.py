@@ -41,7 +41,7 @@ def test_local_is_named_with_its_function_and_line():
         "│    needed: the call is running",
         "│  ~~~~~~~~~~~",
         "╰→ local model: `net` (Net)",
-        "     leaked: it was to be given back",
+        "     leaked: it should have been released",
     ]
 
 
@@ -115,7 +115,7 @@ def test_way_through_attributes_and_items_is_told():
         "├─ .nets: list, 1 item",
         "│  ~~~",
         "╰→ [*]: `net` (Net)",
-        "     leaked: it was to be given back",
+        "     leaked: it should have been released",
     ]
 
 
@@ -300,7 +300,9 @@ def test_search_that_was_cut_short_says_so(monkeypatch):
         return survivors([Watched.of(net, "model")], notes=notes)
 
     assert main()[0].held_by.startswith("`net` is still a local")
-    assert notes == ["there may be more holders than are named: the program has too many objects"]
+    assert notes == [
+        "there may be more holders than are named: the program has too many objects to search"
+    ]
 
 
 def test_variable_that_nothing_reads_again_is_no_leak():
@@ -311,9 +313,7 @@ def test_variable_that_nothing_reads_again_is_no_leak():
 
     [told] = main()
 
-    assert told.held_by.endswith(
-        "; nothing reads it again, and nothing holds it once the call returns"
-    )
+    assert told.held_by.endswith("; nothing reads it again, and it is freed when the call returns")
     assert told.trace[-1].because == ""
 
 

@@ -42,7 +42,7 @@ def test_names_that_differ_by_a_number_are_one_unit(counters):
 
     assert counters.rounds == {"episode": 60_000}
     assert counters.notes == [
-        "names of lowwater.boundary() that differ only by a number are one unit, `episode`"
+        "lowwater.boundary() names that differ only by a number count as one unit, `episode`"
     ]
 
 

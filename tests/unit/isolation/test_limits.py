@@ -28,11 +28,11 @@ def test_nothing_given_is_no_limit():
 
 @pytest.mark.parametrize("given", ["soon", "-3 s", 0, -1, "0 min", [], float("nan")])
 def test_timeout_that_cannot_be_is_refused_with_an_example(given):
-    with pytest.raises(UsageError, match=r'`timeout` has to be above zero .*Try: timeout="30 min"'):
+    with pytest.raises(UsageError, match=r'`timeout` must be more than 0 .*Try: timeout="30 min"'):
         Limits.of(timeout=given)
 
 
 @pytest.mark.parametrize("given", ["much", "8 GiBs", 0, "-1 MiB"])
 def test_memory_that_cannot_be_is_refused_with_an_example(given):
-    with pytest.raises(UsageError, match="`memory` has to be above zero"):
+    with pytest.raises(UsageError, match="`memory` must be more than 0"):
         Limits.of(memory=given)

@@ -239,7 +239,7 @@ class TestOtherFiles:
     def test_pipe_is_refused_without_waiting(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
 
-        with pytest.raises(UsageError, match="is not a file that results can be kept in"):
+        with pytest.raises(UsageError, match="is not a file that can hold results"):
             found(tmp_path / "pipe")
 
     def test_new_file_is_private(self, path):

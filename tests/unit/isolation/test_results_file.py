@@ -30,7 +30,10 @@ def test_result_that_finds_no_room_is_told_and_costs_no_other(tmp_path):
     with ResultsFile(path, abs) as kept:
         kept.known(TRIALS)
         kept.add(0, Outcome("first"))
-        with room_for(10, path), pytest.warns(UserWarning, match="cannot be written to .*scores"):
+        with (
+            room_for(10, path),
+            pytest.warns(UserWarning, match="Cannot write a result to .*scores"),
+        ):
             kept.add(1, Outcome("second"))
         kept.add(2, Outcome("third"))
 

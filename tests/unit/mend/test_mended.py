@@ -142,7 +142,7 @@ def test_release_that_was_not_tried_is_left_alone(repair, imported, version):
     mended = start_mending([repair])
 
     assert str(mended) == (
-        f"Not mended: LW999 test leak (Library {version}; the repair was tried on 1.2 to 1.5 only)"
+        f"Not mended: LW999 test leak (Library {version}; the repair was tested on 1.2 to 1.5 only)"
     )
     assert repair.applied == 0
 
@@ -182,7 +182,7 @@ def test_library_that_is_half_imported_is_left_alone(repair, imported):
     del imported.__version__
 
     assert str(start_mending([repair])) == (
-        "Not mended: LW999 test leak (Library is still being imported; mend again later)"
+        "Not mended: LW999 test leak (Library is still being imported; call mend() again later)"
     )
 
 

@@ -51,7 +51,7 @@ assert sys.meta_path == before and "numpy" not in sys.modules
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("2.99.0", "TensorFlow 2.99.0; the repair was tried on 2.16 to 2.21 only"),
+        ("2.99.0", "TensorFlow 2.99.0; the repair was tested on 2.16 to 2.21 only"),
         ("2.21.0", "TensorFlow 2.21.0 does not look as expected: KeyError: 'tensorflow.python."),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_trace_that_cannot_be_read_is_a_note(recording, monkeypatch):
 
     timeline = load(recording)
     assert [note.text for note in timeline.notes] == [
-        "what memray wrote could not be read: OSError: bad magic"
+        "the output of memray could not be read: OSError: bad magic"
     ]
     assert timeline.native_trace == NativeTrace(3, 100)
     assert not trace.exists()

@@ -206,7 +206,7 @@ def test_nothing_is_written_where_there_is_no_room_of_our_own(tmp_path, monkeypa
 
     assert not world.round()
     assert world.notes == [
-        "memray was not started: run.lw.memray cannot be made beside the recording"
+        "memray was not started: run.lw.memray cannot be created next to the recording"
     ]
 
 
@@ -220,7 +220,7 @@ def test_a_profile_function_that_came_after_the_census_is_left_alone(world):
         sys.setprofile(before)
 
     assert not is_running
-    assert world.notes == ["memray was not started: the program has a profile function of its own"]
+    assert world.notes == ["memray was not started: the program uses its own profile function"]
 
 
 def test_a_profile_function_that_came_while_it_ran_is_put_back(world):

@@ -1,5 +1,6 @@
 """Each probe answers a Reading or says why not; never zero for unknown, never an exception."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from lowwater.probes.cpython import CPythonProbe
 from lowwater.probes.glibc import GlibcProbe
 from lowwater.probes.host import HostProbe
 from lowwater.probes.jemalloc import JemallocProbe
+from lowwater.probes.levels import levels_now
 from lowwater.probes.tcmalloc import TcmallocProbe
 from lowwater.probes.tensorflow import TensorFlowProbe
 
@@ -71,6 +73,19 @@ def test_a_preloaded_malloc_is_not_measured(monkeypatch):
 
 def test_malloc_of_this_process_is_glibcs():
     assert glibc.malloc_library().startswith("libc.so")
+
+
+def test_readings_leave_nothing_to_collect():
+    levels_now()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            levels_now()
+
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_jump_of_the_program_itself_is_followed_to_the_library(monkeypatch):
@@ -134,7 +149,7 @@ def test_tensorflow_is_not_initialised_by_us(monkeypatch):
         sys.modules, "tensorflow.python.eager.context", SimpleNamespace(_context=context)
     )
 
-    assert "ran no operation" in TensorFlowProbe(Malloc()).read().why
+    assert "has not run an operation" in TensorFlowProbe(Malloc()).read().why
 
 
 class FakeContext:

@@ -117,7 +117,7 @@ def test_of_many_units_those_with_the_most_samples_are_judged(written):
     assert len(diagnosis.units) == fold.MOST_CASES
     assert diagnosis.verdict.unit.name == "episode 19999"
     assert diagnosis.notes == (
-        "20,000 kinds of round trips were recorded: only the 256 with the most samples are judged",
+        "20,000 kinds of round trips were recorded; only the 256 with the most samples are judged",
     )
 
 

@@ -123,8 +123,8 @@ def test_a_record_of_an_unknown_kind_asks_for_an_upgrade(recording):
     ("path", "sentence"),
     [
         ("/nowhere/absent.lw", r"cannot read /nowhere/absent.lw .*No such file"),
-        ("/", "is not a file that can be read back"),
-        ("/dev/zero", "is not a file that can be read back"),
+        ("/", "is not a regular file"),
+        ("/dev/zero", "is not a regular file"),
     ],
 )
 def test_what_cannot_be_read_back_is_refused(path, sentence):

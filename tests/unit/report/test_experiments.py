@@ -40,7 +40,7 @@ def a_diagnosis(kind=Kind.LEAK):
         ),
         Experiment("CPU only", "no GPU here: nothing to compare", "cpu"),
     )
-    conclusion = Conclusion(("The callback Saver causes it.",), ((FINDING, State.CONFIRMED),))
+    conclusion = Conclusion(("The callback Saver is the cause.",), ((FINDING, State.CONFIRMED),))
     verdict = Verdict(kind, "memory in use stayed level")
     return Diagnosis(verdict, experiments=Experiments(rows, 42.0), conclusion=conclusion)
 
@@ -49,7 +49,7 @@ def test_table_shows_growth_interval_and_what_it_says():
     text = experiments.render(a_diagnosis(), width=120)
 
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert lines[0] == "experiment growth per epoch says"
+    assert lines[0] == "experiment growth per epoch result"
     assert lines[1] == "as it is +4.0 MiB (3.9 … 4.1) leaks"
     assert lines[2].startswith(
         "without your callbacks +1.0 KiB (0 B … 2.0 KiB) stops: the callback"
@@ -60,7 +60,7 @@ def test_table_shows_growth_interval_and_what_it_says():
 def test_conclusion_and_findings_follow_the_table():
     text = experiments.render(a_diagnosis(), width=120)
 
-    assert "The callback Saver causes it." in text
+    assert "The callback Saver is the cause." in text
     assert "LW101 callback-retention   train.py:14" in text
     assert "Confirmed by experiment. More: lowwater explain LW101" in text
     assert text.rstrip().endswith("2 runs in 42.0 s.")
@@ -69,9 +69,7 @@ def test_conclusion_and_findings_follow_the_table():
 def test_flat_program_has_nothing_to_find():
     text = experiments.render(a_diagnosis(Kind.FLAT), width=100)
 
-    assert (
-        "There is nothing to find: the program does not leak. Memory in use stayed level." in text
-    )
+    assert "No leak found. Memory in use stayed level." in text
 
 
 def test_json_has_the_report_the_experiments_and_the_conclusion():
@@ -99,8 +97,8 @@ def test_json_fits_the_schema_that_is_shipped():
 @pytest.mark.parametrize(
     ("problem", "told"),
     [
-        ("KeyError: 'x' (exit code 1)", "for the program fails: KeyError: 'x' (exit code 1)."),
-        (f"{ENDED_BY_US}after 3 s", "for the run was ended after 3 s."),
+        ("KeyError: 'x' (exit code 1)", "the program fails: KeyError: 'x' (exit code 1)."),
+        (f"{ENDED_BY_US}after 3 s", "the run was ended after 3 s."),
     ],
 )
 def test_program_of_which_nothing_was_seen_has_a_reason(problem, told):
@@ -109,13 +107,13 @@ def test_program_of_which_nothing_was_seen_has_a_reason(problem, told):
 
     text = experiments.render(replace(diagnosis, experiments=Experiments(rows)), width=120)
 
-    assert f"Nothing can be told, {told}" in text
+    assert f"No diagnosis: {told}" in text
 
 
 def test_flat_program_that_fails_at_its_end_says_so():
     diagnosis = replace(a_diagnosis(Kind.FLAT), ending=Ending(3.0, 5))
 
-    assert "It has failed, though: exit code 5." in experiments.render(diagnosis, width=200)
+    assert "The program failed, though: exit code 5." in experiments.render(diagnosis, width=200)
 
 
 def test_program_that_does_not_leak_has_the_finding_that_explains_its_memory():

@@ -68,7 +68,7 @@ def test_bar_tells_the_run_its_number_the_time_and_what_happens_in_it(terminal):
         first, second, line = terminal.lines
 
     assert first == "as it is (8.0 s): +4.0 MiB, leaks"
-    assert second == "At most 3 more runs follow, about 24.0 s."
+    assert second == "Up to 3 more runs, about 24.0 s."
     assert "without your callbacks" in line
     assert "1 of 3" in line
     assert "left" in line
@@ -98,6 +98,6 @@ def test_elsewhere_each_run_is_a_line():
 
     assert stream.getvalue().splitlines() == [
         "as it is (8.0 s): +4.0 MiB, leaks",
-        "At most 3 more runs follow, about 24.0 s.",
+        "Up to 3 more runs, about 24.0 s.",
         "without your callbacks (7.0 s): +0 B, stops: the callback Saver",
     ]

@@ -41,7 +41,7 @@ def test_finding_without_a_trace_is_four_lines(told: Told) -> None:
 def test_findings_stand_between_the_reason_and_all_else(told: Told) -> None:
     screen = render(told("leak-with-a-finding"))
 
-    assert screen.index("At this pace") < screen.index("LW101") < screen.index("Also judged")
+    assert screen.index("At this rate") < screen.index("LW101") < screen.index("Also judged")
 
 
 def test_findings_are_a_blank_line_apart_and_the_fourth_is_a_title_only(told: Told) -> None:
@@ -99,7 +99,7 @@ def test_leak_of_a_library_is_not_the_programs(told: Told) -> None:
     lines = section_of(found(told("leak"), plain(library="tensorflow")), "LW102")
 
     assert lines[0] == "LW102 growing-container   in tensorflow   train.py:3   50 % of the growth"
-    assert " ".join(" ".join(lines).split()).count("not in your program. The line is where") == 1
+    assert " ".join(" ".join(lines).split()).count("not in your program. The line shows where") == 1
 
 
 def test_leak_of_a_library_without_a_line_has_none_to_explain(told: Told) -> None:
@@ -107,7 +107,7 @@ def test_leak_of_a_library_without_a_line_has_none_to_explain(told: Told) -> Non
 
     assert lines[:2] == [
         "LW102 growing-container   in tensorflow   50 % of the growth",
-        "  The cause lies in tensorflow, not in your program.",
+        "  The cause is in tensorflow, not in your program.",
     ]
 
 
@@ -115,7 +115,7 @@ def test_finding_explains_where_nothing_leaks(told: Told) -> None:
     screen = found(told("flat"), plain("LW403", share=None), plain("LW401", where=None, share=None))
 
     assert (
-        "What you saw\n"
+        "What explains it\n"
         "  LW403 growing-container   train.py:3\n"
         "    It grows.\n"
         "    Advice: Empty it.\n"
@@ -130,15 +130,15 @@ def test_finding_explains_where_nothing_leaks(told: Told) -> None:
 def test_finding_is_a_guess_where_the_run_does_not_tell(told: Told) -> None:
     screen = found(told("inconclusive"), plain())
 
-    assert section_of(screen, "What it may be")[1].startswith("  LW102")
-    assert "What you saw" not in screen
+    assert section_of(screen, "Possible cause")[1].startswith("  LW102")
+    assert "What explains it" not in screen
 
 
 @pytest.mark.parametrize("name", ["leak", "leak-in-a-loop-of-models", "flat"])
 def test_without_findings_there_is_no_word_of_them(told: Told, name: str) -> None:
     screen = render(told(name))
 
-    assert not [word for word in ("LW", "Fix:", "What you saw", "explain") if word in screen]
+    assert not [word for word in ("LW", "Fix:", "What explains it", "explain") if word in screen]
 
 
 def test_page_on_leak_traces_explains_what_is_drawn(told: Told) -> None:

@@ -21,11 +21,11 @@ def steps_of(diagnosis: Diagnosis, *findings: Finding) -> list[str]:
 @pytest.mark.parametrize(
     ("finding", "step"),
     [
-        (FINDING, "Mend train.py:3 (LW102): its fix stands above."),
-        (replace(FINDING, where=None), "Mend LW102: its fix stands above."),
+        (FINDING, "Fix train.py:3 (see above)."),
+        (replace(FINDING, where=None), "Fix LW102 (see above)."),
         (
             replace(FINDING, library="keras"),
-            "Work around LW102, a leak of keras: its fix stands above.",
+            "Work around LW102, a leak in keras (see above).",
         ),
     ],
 )
@@ -36,7 +36,7 @@ def test_first_step_points_to_the_fix_of_the_first_finding(
 
     assert steps_of(told("leak"), finding, other) == [
         step,
-        "After a change, look again (exit code 3 while it leaks):",
+        "After a change, check again (exits with status 3 while it leaks):",
     ]
 
 
@@ -44,8 +44,8 @@ def test_second_finding_with_a_share_is_a_step_too(told: Told) -> None:
     first, second = replace(FINDING, share=0.6), replace(FINDING, code="LW107", share=0.3)
 
     assert steps_of(told("leak"), first, second, replace(second, code="LW101"))[:2] == [
-        "Mend train.py:3 (LW102): its fix stands above.",
-        "Mend train.py:3 (LW107): its fix stands above.",
+        "Fix train.py:3 (see above).",
+        "Fix train.py:3 (see above).",
     ]
 
 
@@ -69,7 +69,9 @@ def test_advice_of_an_explanation_is_not_repeated(told: Told, name: str, code: s
     explained = replace(FINDING, code=code)
 
     assert len(steps_of(told(name))) == 2
-    assert steps_of(told(name), explained) == ["To keep it so, test with (exit code 3 on a leak):"]
+    assert steps_of(told(name), explained) == [
+        "To catch future leaks, test with (exits with status 3 on a leak):"
+    ]
 
 
 def test_memory_growth_of_a_greedy_gpu_is_not_advised_twice(told: Told) -> None:
@@ -114,22 +116,25 @@ def test_a_script_that_failed_is_never_told_to_run_longer(told: Told, ending: En
 def test_a_script_that_ended_well_or_was_interrupted_is(told: Told, ending: Ending) -> None:
     steps = steps_of(replace(told("inconclusive"), ending=ending))
 
-    assert steps[0] == "Let it run for 3 more epochs, or longer:"
+    assert steps[0] == "Run it for at least 3 more epochs:"
 
 
 @pytest.mark.parametrize("name", ["inconclusive", "leak", "flat"])
 def test_a_crash_is_to_be_fixed_first(told: Told, name: str) -> None:
     first = steps_of(replace(told(name), ending=CRASHED))[0]
 
-    assert first == "Fix the error that ended the script first (see above)."
+    assert first == "First fix the error that ended the script (see above)."
 
 
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("leak", "It ran out of memory, and it leaks: fix the leak first."),
-        ("flat", "It ran out of memory without a leak: it needs more than there is. "),
-        ("inconclusive", "It ran out of memory before it could be told whether each epoch keeps "),
+        ("leak", "The program ran out of memory and leaks: fix the leak first."),
+        ("flat", "The program ran out of memory without a leak: it needs more than is available. "),
+        (
+            "inconclusive",
+            "The program ran out of memory before Lowwater could tell whether each epoch leaks. ",
+        ),
     ],
 )
 @pytest.mark.parametrize("ending", [OOM, KILLED_FOR_MEMORY])

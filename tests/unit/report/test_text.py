@@ -156,7 +156,7 @@ def test_at_most_four_other_units_are_shown_leaks_first(told: Told) -> None:
     assert shown[0] == "  leak  +2.0 KiB per fold (5 seen)"
     assert shown[3:] == [
         "  flat  quiet 2 (5 seen)",
-        "  and 2 more, all of them in the --json report",
+        "  and 2 more; --json lists them all",
     ]
 
 
@@ -218,20 +218,16 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
 @pytest.mark.parametrize(
     ("cost", "sentence"),
     [
-        (Footprint(26, 0.004, 0, 0.0), "Watching took 4 ms of 42.0 s."),
+        (Footprint(26, 0.004, 0, 0.0), "Overhead: 4 ms sampling in 42.0 s."),
         (
             Footprint(26, 0.004, 1, 0.2),
-            (
-                "Watching took 4 ms of 42.0 s. Looking for the cause took 200 ms more: "
-                "garbage was collected once."
-            ),
+            ("Overhead: 4 ms sampling in 42.0 s; 1 garbage collection (200 ms) to find the cause."),
         ),
         (
             Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4, process_s=9.2),
             (
-                "Watching took 4 ms of 42.0 s. Looking for the cause took 1.2 s more, 13 % of the "
-                "run's processor time: garbage was collected 4 times, and all objects were "
-                "looked at twice."
+                "Overhead: 4 ms sampling in 42.0 s; 4 garbage collections (800 ms) and "
+                "2 heap scans (400 ms) to find the cause, 13 % of the run's processor time."
             ),
         ),
     ],
@@ -329,7 +325,7 @@ def test_repairs_of_libraries_are_told_with_what_became_of_them(told: Told) -> N
     screen = render(replace(told("flat"), mended=mended))
 
     assert (
-        "Repairs of libraries\n"
+        "Library repairs\n"
         "  Mended: LW205 gradient registry (TensorFlow 2.21.0)\n"
         "  Waiting: LW205 gradient registry (not imported yet)\n"
     ) in screen

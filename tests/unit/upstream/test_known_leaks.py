@@ -46,7 +46,7 @@ def test_release_before_the_first_report_is_not_blamed():
 def test_fix_of_a_part_does_not_acquit_the_release():
     """What was merged mends training alone: `silu` and SavedModels leaked as before."""
     assert GRADIENT_REGISTRY.is_in("2.22.0")
-    assert "for training alone" in GRADIENT_REGISTRY.affected
+    assert "for training only" in GRADIENT_REGISTRY.affected
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_version_is_its_leading_numbers(text, version):
 
 def test_reference_says_who_is_affected_and_where_it_is_reported():
     assert GRADIENT_REGISTRY.reference == (
-        "A leak of tensorflow (reported from 2.11 on, measured on 2.21; a fix for training alone "
-        "was merged after it (tensorflow/tensorflow#109334)); "
-        "reported as tensorflow/tensorflow#97697."
+        "A leak in tensorflow (reported from 2.11 on, measured on 2.21; a fix for training only "
+        "was merged later (tensorflow/tensorflow#109334)); reported as "
+        "tensorflow/tensorflow#97697."
     )
-    assert LAYER_NODES.reference.endswith("we know of no report.")
+    assert LAYER_NODES.reference.endswith("no known report.")
 
 
 def test_form_of_a_leak_may_have_a_report_of_its_own():

@@ -38,7 +38,7 @@ def test_growth_within_the_noise_of_both_runs_is_the_same():
 def test_vague_growth_proves_nothing():
     difference = compare(BASE, a_run(3.0, spread_mib=2.0))
 
-    assert (difference.effect, difference.because) == (Effect.UNCLEAR, "too noisy to tell")
+    assert (difference.effect, difference.because) == (Effect.UNCLEAR, "too noisy to judge")
 
 
 def test_run_that_is_judged_flat_has_stopped_however_vague_its_slope():
@@ -77,5 +77,5 @@ def test_run_of_too_few_rounds_proves_nothing():
 def test_part_that_hides_in_the_noise_is_not_acquitted():
     noisy = a_run(17.0, spread_mib=1.2)
 
-    assert compare(noisy, a_run(14.6, spread_mib=1.3)).because == "too noisy to tell"
+    assert compare(noisy, a_run(14.6, spread_mib=1.3)).because == "too noisy to judge"
     assert compare(noisy, a_run(16.5, spread_mib=1.2)).effect is Effect.SAME

@@ -31,18 +31,20 @@ def test_change_that_stops_the_growth_names_the_cause():
     conclusion = conclude([CALLBACKS], [])
 
     assert conclusion.sentences == (
-        "The callback Saver (train.py:6) causes it: 100 % of the growth goes with it.",
+        "The callback Saver (train.py:6) is the cause: without it, the growth is gone (100 %).",
     )
 
 
 def test_two_causes_are_both_named_the_larger_first():
-    models = tried("same-model", Effect.LESS, 0.3, blamed="making a new model for every fit")
+    models = tried("same-model", Effect.LESS, 0.3, blamed="building a new model for every fit")
     callback = tried("callbacks", Effect.LESS, 0.7, blamed="the callback Saver")
 
     first, second = conclude([models, callback], []).sentences
 
-    assert first.startswith("The callback Saver causes a part of it: 70 %")
-    assert second.startswith("Making a new model for every fit causes a part of it: 30 %")
+    assert first.startswith("The callback Saver is part of the cause: without it, 70 %")
+    assert second.startswith(
+        "Building a new model for every fit is part of the cause: without it, 30 %"
+    )
 
 
 def test_one_callback_is_told_in_the_place_of_all():
@@ -50,7 +52,7 @@ def test_one_callback_is_told_in_the_place_of_all():
     other = tried("callbacks", Effect.SAME, blamed="the callback Logger", detail="Logger")
 
     assert conclude([CALLBACKS, one, other], []).sentences == (
-        "The callback Saver causes it: 100 % of the growth goes with it.",
+        "The callback Saver is the cause: without it, the growth is gone (100 %).",
     )
 
 
@@ -66,7 +68,7 @@ def test_line_that_explains_all_is_told_without_what_makes_its_items_smaller():
     line = replace(whole, detail="train.py:9", blamed="`seen`", places=("train.py:9",))
 
     assert conclude([batch, whole, line], []).sentences == (
-        "`seen` causes it: 100 % of the growth goes with it.",
+        "`seen` is the cause: without it, the growth is gone (100 %).",
     )
 
 
@@ -77,7 +79,10 @@ def test_two_lines_that_explain_all_together_leave_a_part_to_the_callback():
 
     first, second = conclude([callback, whole], []).sentences
 
-    assert {first[:21], second[:21]} == {"The callback Saver ca", "Lists causes a part o"}
+    assert {first.split(":")[0], second.split(":")[0]} == {
+        "The callback Saver is part of the cause",
+        "Lists is part of the cause",
+    }
 
 
 def failed(key, because):
@@ -91,7 +96,7 @@ def test_program_that_fails_in_one_way_with_every_change_fails_when_it_is_run_ag
 
     assert sentences == (
         f"No change could be tried: the program fails when it is run again ({because}).",
-        "What the first run wrote may be in the way: try --sandbox --fresh.",
+        "Files that the first run wrote may be in the way: try --sandbox --fresh.",
     )
 
 
@@ -99,7 +104,7 @@ def test_changes_that_break_the_program_each_in_its_way_tell_nothing():
     both = [failed("callbacks", "IndexError (exit code 1)"), failed("eager", "ended by signal 6")]
 
     assert conclude(both, []).sentences == (
-        "No change could be tried: the program fails with each.",
+        "No change could be tried: the program fails with each of them.",
     )
 
 
@@ -154,8 +159,8 @@ def test_what_a_more_special_change_explains_is_not_told_twice():
 
     sentence, rest = conclude([mended, eager], []).sentences
 
-    assert sentence.startswith("A known leak causes a part of it: 59 %")
-    assert rest == "The other 41 % are not explained."
+    assert sentence.startswith("A known leak is part of the cause: without it, 59 %")
+    assert rest == "The other 41 % is not explained."
     assert not is_explained([mended, eager])
 
 
@@ -165,8 +170,8 @@ def test_rest_that_only_the_wider_change_explains_is_told_with_its_own_share():
 
     first, second = conclude([mended, models], []).sentences
 
-    assert first.startswith("A known leak causes a part of it: 60 %")
-    assert second.startswith("New models causes a part of it: 40 %")
+    assert first.startswith("A known leak is part of the cause: without it, 60 %")
+    assert second.startswith("New models is part of the cause: without it, 40 %")
     assert is_explained([mended, models])
 
 
@@ -174,9 +179,9 @@ def test_changes_that_act_on_the_same_growth_are_said_to():
     one, other = tried("a", Effect.LESS, 0.7, blamed="a"), tried("b", Effect.LESS, 0.7, blamed="b")
 
     assert conclude([one, other], []).sentences[-1] == (
-        "They act on the same growth: together they are more than all of it."
+        "These overlap: together they explain more than 100 % of the growth."
     )
-    assert conclude([one], []).sentences[-1] == "The other 30 % are not explained."
+    assert conclude([one], []).sentences[-1] == "The other 30 % is not explained."
 
 
 def test_finding_whose_lines_went_with_the_change_is_confirmed():
@@ -218,7 +223,7 @@ def test_container_of_a_callback_is_not_told_a_second_time_but_another_one_is():
     both = [container(1.0), container(0.6, "train.py:14"), container(0.4, "train.py:30")]
 
     assert [one.split(":")[0] for one in conclude([callbacks, *both], []).sentences] == [
-        "The callback Saver causes a part of it",
+        "The callback Saver is part of the cause",
         "Line train.py",
     ]
     assert conclude([callbacks, *both], []).sentences[1].startswith("Line train.py:30")
@@ -229,8 +234,8 @@ def test_small_leak_that_a_change_leaves_is_told():
     eager = replace(tried("eager", Effect.LESS, 0.95, blamed="the tracing"), measured=left)
 
     assert conclude([eager], []).sentences == (
-        "The tracing causes it: 95 % of the growth goes with it.",
-        "A smaller leak is left then: +586.0 KiB per epoch.",
+        "The tracing is the cause: without it, the growth is gone (95 %).",
+        "A smaller leak remains: +586.0 KiB per epoch.",
     )
     assert still_leaks([eager])
     assert not still_leaks([eager, CALLBACKS])
@@ -244,8 +249,8 @@ def test_small_rest_that_stops_on_top_of_another_change_is_told_with_its_share()
     conclusion = conclude([eager, on_top], [FINDING])
 
     assert conclusion.sentences == (
-        "The tracing causes it: 95 % of the growth goes with it.",
-        "The callback Saver causes a part of it: 5 % of the growth goes with it.",
+        "The tracing is the cause: without it, the growth is gone (95 %).",
+        "The callback Saver is part of the cause: without it, 5 % of the growth is gone.",
     )
     assert conclusion.states == ((FINDING, State.CONFIRMED),)
     assert not still_leaks([eager, on_top])
@@ -263,7 +268,7 @@ def test_two_changes_that_take_a_half_each_leave_no_small_leak_to_look_for():
 
 def test_without_time_for_any_change_nothing_is_concluded():
     assert conclude([left_out("callbacks")], []).sentences == (
-        "No change was tried: the table says why.",
+        "No change was tried (the table says why).",
     )
 
 
@@ -278,14 +283,14 @@ def test_confirmed_findings_come_first_and_rejected_ones_last():
 
 
 def test_part_that_hides_in_the_noise_is_explained_by_its_whole():
-    whole = tried("callbacks", Effect.LESS, 0.4, blamed="a callback of yours")
+    whole = tried("callbacks", Effect.LESS, 0.4, blamed="one of your callbacks")
     one = tried("callbacks", Effect.LESS, 0.25, blamed="the callback A", detail="A")
     other = tried("callbacks", Effect.UNCLEAR, 0.15, blamed="the callback B", detail="B")
     mended = tried("mended", Effect.LESS, 0.6, blamed="a known leak")
 
     assert conclude([whole, one, other, mended], []).sentences == (
-        "A known leak causes a part of it: 60 % of the growth goes with it.",
-        "The callback A causes a part of it: 25 % of the growth goes with it.",
+        "A known leak is part of the cause: without it, 60 % of the growth is gone.",
+        "The callback A is part of the cause: without it, 25 % of the growth is gone.",
     )
 
 
@@ -310,7 +315,7 @@ def test_less_of_what_is_made_names_no_cause_where_no_finding_says_that_too_much
     conclusion = conclude([eager], [STUDY])
 
     assert conclusion.sentences == (
-        "No change that was tried stops the growth. What the findings name was not tested.",
+        "No tested change stops the growth. What the findings name was not tested.",
     )
     assert conclusion.states == ((STUDY, State.UNTESTED),)
     assert not is_explained([eager])
@@ -323,7 +328,7 @@ def test_growth_that_stops_with_what_is_made_confirms_nobody_who_holds_it():
     conclusion = conclude([eager], [most])
 
     [sentence] = conclusion.sentences
-    assert sentence.startswith("What grows comes from this: the tracing of functions.")
+    assert sentence.startswith("The growing memory comes from the tracing of functions.")
     assert sentence.endswith("What keeps it in memory was not tested.")
     assert conclusion.states == ((most, State.UNTESTED),)
 
@@ -334,7 +339,9 @@ def test_less_of_what_is_made_is_a_cause_where_a_finding_says_that_too_much_is()
 
     conclusion = conclude([eager], [traced])
 
-    assert conclusion.sentences[0].startswith("The tracing of functions causes a part of it: 80 %")
+    assert conclusion.sentences[0].startswith(
+        "The tracing of functions is part of the cause: without it, 80 %"
+    )
     assert conclusion.states == ((traced, State.CONFIRMED),)
 
 
@@ -344,7 +351,7 @@ def test_finding_that_lets_go_is_confirmed_and_no_other_of_its_kind():
     conclusion = conclude([asked(STUDY, Effect.STOPS, 1.0, how="when it lets go")], [STUDY, other])
 
     assert conclusion.sentences == (
-        "What `study.trials` keeps causes it: 100 % of the growth goes when it lets go.",
+        "What `study.trials` keeps is the cause: when it lets go, the growth is gone (100 %).",
     )
     assert conclusion.states == ((STUDY, State.CONFIRMED), (other, State.UNTESTED))
 
@@ -360,7 +367,7 @@ def test_two_that_hide_each_other_are_both_confirmed_and_told_as_two():
 
     conclusion = conclude([alone, BOTH, mended], [STUDY, REGISTRY])
 
-    assert conclusion.sentences == ("Both causes it: 100 % of the growth goes with it.",)
+    assert conclusion.sentences == ("Both is the cause: without it, the growth is gone (100 %).",)
     assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
 
 
@@ -370,7 +377,9 @@ def test_pair_that_does_no_more_than_one_of_the_two_accuses_only_that_one():
 
     conclusion = conclude([alone, BOTH, mended], [STUDY, REGISTRY])
 
-    assert conclusion.sentences == ("A known leak causes it: 100 % of the growth goes with it.",)
+    assert conclusion.sentences == (
+        "A known leak is the cause: without it, the growth is gone (100 %).",
+    )
     assert conclusion.states == ((REGISTRY, State.CONFIRMED), (STUDY, State.UNTESTED))
 
 
@@ -423,7 +432,7 @@ def test_change_that_could_not_be_made_leaves_its_finding_untested_and_says_so()
     conclusion = conclude([not_made, tried("eager", Effect.SAME)], [STUDY])
 
     assert conclusion.sentences == (
-        "No change that was tried stops the growth. What the findings name was not tested.",
+        "No tested change stops the growth. What the findings name was not tested.",
     )
     assert conclusion.states == ((STUDY, State.UNTESTED),)
 
@@ -445,8 +454,8 @@ def test_partner_that_helps_alone_holds_something_else_and_each_has_its_own_shar
     conclusion = conclude([asked(STUDY, Effect.UNCLEAR), both, mended], [STUDY, REGISTRY])
 
     assert conclusion.sentences == (
-        "A known leak causes a part of it: 48 % of the growth goes with it.",
-        "What `study.trials` keeps causes a part of it: 47 % of the growth goes with it.",
+        "A known leak is part of the cause: without it, 48 % of the growth is gone.",
+        "What `study.trials` keeps is part of the cause: without it, 47 % of the growth is gone.",
     )
     assert [state for _, state in conclusion.states] == [State.CONFIRMED] * 2
     assert is_explained([both, mended])

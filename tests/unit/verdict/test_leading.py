@@ -1,8 +1,11 @@
 """Which unit the report leads with, and which units overrule others."""
 
-from lowwater.model import Kind, OutsideSample, Timeline
+from dataclasses import replace
+
+from lowwater.model import Kind, OutsideSample, Timeline, Unit, Verdict
 from lowwater.testing import a_run, together
 from lowwater.verdict import judge
+from lowwater.verdict.cross_unit import Heard, knows_better
 
 MIB = 1 << 20
 
@@ -43,8 +46,8 @@ def test_garbage_that_was_collected_after_the_last_sample_of_a_unit_is_no_leak_o
     assert leading is of_loop
     assert (of_calls.kind, of_loop.kind) == (Kind.SAWTOOTH, Kind.SAWTOOTH)
     assert of_calls.because == (
-        "host memory in use rose by 3.0 MiB per train_on_batch call, "
-        "but the iterations of that time show no growth"
+        "host memory in use rose by 3.0 MiB per train_on_batch call, but the iterations in that "
+        "time show no growth"
     )
 
 
@@ -72,7 +75,7 @@ def test_growth_that_falls_back_within_a_coarser_round_is_no_leak():
     assert leading.unit.name == "epoch"
     assert kinds(by_unit) == [Kind.FLAT, Kind.SAWTOOTH]
     assert by_unit[1].because == (
-        "host memory in use rose by 1.0 MiB per predict call, but fell back within each epoch"
+        "host memory in use rose by 1.0 MiB per predict call, but it falls back within each epoch"
     )
 
 
@@ -107,8 +110,8 @@ def test_data_that_is_loaded_before_training_is_no_leak():
     assert (leading.kind, leading.unit.name) == (Kind.FLAT, "epoch")
     assert by_unit[0].kind is Kind.CACHE
     assert by_unit[0].because == (
-        "host memory in use rose by 4.0 MiB per iteration, "
-        "but was over before training began: loaded data"
+        "host memory in use rose by 4.0 MiB per iteration, but stopped before training began: "
+        "the program was loading data"
     )
 
 
@@ -176,8 +179,8 @@ def test_a_rise_seen_only_from_outside_proves_nothing_and_says_what_to_do():
 
     assert leading.kind is Kind.INCONCLUSIVE
     assert leading.because == (
-        "no round trip was seen: resident memory changed by 59.0 MiB, which may be loading or "
-        'growth; mark its round trips with lowwater.boundary("episode") to tell'
+        "no round trips seen: resident memory changed by 59.0 MiB, which may be loading or "
+        'growth; mark the round trips with lowwater.boundary("episode") to judge'
     )
 
 
@@ -234,3 +237,38 @@ def test_a_search_with_one_epoch_in_each_trial_is_told_by_its_models():
     epochs, models = a_run(14).grows(mib=4), a_run(14, unit="model").grows(mib=4)
 
     assert judge(together(epochs, models))[0].unit.name == "model"
+
+
+def test_of_two_that_cannot_tell_the_outer_loop_speaks_where_it_rises_too():
+    steps = a_run(30, unit="train_on_batch", seconds=10).grows(mib=0.5).jumps(mib=-7, at=16)
+    episodes = a_run(5, unit="iteration", where="train.py:9", seconds=10).grows(mib=2.5)
+
+    leading, by_unit = judge(together(steps, episodes))
+
+    assert kinds(by_unit) == [Kind.INCONCLUSIVE, Kind.INCONCLUSIVE]
+    assert leading.unit.name == "iteration"
+
+
+def test_of_two_that_cannot_tell_an_outer_loop_of_too_few_rounds_is_passed_over():
+    steps = a_run(30, unit="train_on_batch", seconds=10).grows(mib=0.5).jumps(mib=-7, at=16)
+    folds = a_run(3, unit="iteration", where="train.py:9", seconds=10).grows(mib=2.5)
+
+    assert judge(together(steps, folds))[0].unit.name == "train_on_batch"
+
+
+def test_an_inner_loop_that_trickles_by_as_much_does_not_know_better_than_one_that_leaks():
+    """The tree of a game search: 781 bytes a move, and 221 KiB in each round of games."""
+    moves = Verdict(Kind.TRICKLE, "", Unit(1, "predict"), 9508, 781, (700, 860))
+    rounds = Verdict(Kind.LEAK, "", Unit(2, "iteration"), 30, 226_482, (-7_000, 271_000))
+    of_moves, of_rounds = (Heard(one, one.unit, 0.0, 60.0, 0, False) for one in (moves, rounds))
+
+    assert not knows_better(of_moves, of_rounds)
+    few_bytes = replace(of_moves, verdict=replace(moves, interval_bytes=(7, 9)))
+    assert knows_better(few_bytes, of_rounds)
+
+
+def test_a_coarse_unit_that_trickles_still_knows_that_the_fine_one_falls_back():
+    epochs = a_run(14, seconds=60).grows(mib=0.01)
+    steps = a_run(140, unit="train_on_batch", seconds=60).grows(mib=1)
+
+    assert judge(together(steps, epochs))[0].is_leak is False

@@ -74,7 +74,7 @@ def test_slow_growth_that_no_collection_has_tested_may_be_garbage():
     verdict = verdict_of(a_run(60, unit="predict").grows(mib=42 / 1024))
 
     assert verdict.kind is Kind.INCONCLUSIVE
-    assert "it may be garbage that was not collected yet" in verdict.because
+    assert "it may be garbage that Python has not collected yet" in verdict.because
 
 
 def test_growth_too_small_to_be_seen_yet_is_a_trickle_and_never_flat():
@@ -209,8 +209,8 @@ def test_growth_by_the_clock_that_doubles_memory_may_be_loading():
 
     assert verdict.kind is Kind.INCONCLUSIVE
     assert verdict.because == (
-        "host memory in use rose by 50.0 MiB per second, which may be data being loaded: "
-        'mark the round trips with lowwater.boundary("episode") to tell'
+        "host memory in use rose by 50.0 MiB per second, which may be data being loaded; mark "
+        'the round trips with lowwater.boundary("episode") to judge'
     )
 
 
@@ -247,7 +247,7 @@ def test_few_rounds_before_an_out_of_memory_are_told_and_not_asked_for_more():
 
     assert (verdict.kind, verdict.more_units_needed) == (Kind.INCONCLUSIVE, None)
     assert verdict.because == (
-        "only 4 epochs: too few to tell growth from warm-up; then memory ran out. "
+        "only 4 epochs seen: too few to tell growth from warm-up; then memory ran out. "
         "Until then it rose in every epoch, by about 80.0 MiB each"
     )
 

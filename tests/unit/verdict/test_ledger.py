@@ -84,7 +84,7 @@ def test_estimates_say_so():
 
     assert estimated == {
         "TensorFlow pool, free for reuse": (
-            "at most: a part of the pool may never have been touched"
+            "upper bound; part of the pool may never have been touched"
         ),
         "Python small objects": "estimated: 96 bytes per block",
     }

@@ -91,7 +91,7 @@ def test_of_a_killed_program_the_last_look_from_outside_counts():
     rows = rows_of(killed(anon_mib=7000))
 
     assert rows["resident, anonymous"].last_bytes == 7000 * MIB
-    assert "after the last look inside" in rows["remainder"].remark
+    assert "after the last sample inside" in rows["remainder"].remark
     allocators = [row.last_bytes for row in rows.values() if row.layer == "allocator"]
     assert sum(allocators) == 7000 * MIB
 

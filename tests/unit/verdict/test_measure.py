@@ -113,13 +113,13 @@ def test_program_as_it_is_has_no_problem_with_a_change_that_was_not_asked_for():
 
 def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():
     base = measured_in(a_run(LEAK), None)
-    notes = ("experiment made in part: train.py:31 adds to nothing that can be kept short",)
+    notes = ("experiment made in part: train.py:31 adds to nothing that can be shortened",)
 
     in_vain = compare(base, measured_in(a_run(LEAK, notes=notes), base))
     stopped = compare(base, measured_in(a_run(FLAT, notes=notes), base))
 
     assert (in_vain.effect, in_vain.because) == (
         Effect.UNCLEAR,
-        "train.py:31 adds to nothing that can be kept short",
+        "train.py:31 adds to nothing that can be shortened",
     )
     assert stopped.effect is Effect.STOPS

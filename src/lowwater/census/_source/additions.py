@@ -40,6 +40,7 @@ class Addition(NamedTuple):
     spot: Spot
     certainty: Certainty = Certainty.GROWS
     stores_result: bool = False  # `d[key] = value` that neither counts nor sets up
+    added: frozenset[str] = frozenset()  # names in what is added
 
 
 class Flow(NamedTuple):

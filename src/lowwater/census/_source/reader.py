@@ -136,6 +136,14 @@ class _Reader(NameReader, ast.NodeVisitor):
         function = self.scope
         if function.kind == "function":
             self.flow(function.name, chains_of(node.value), function.parent)
+            function.handed_out.update(_handed_out(node.value))
+        self.generic_visit(node)
+
+    def visit_Yield(self, node: ast.Yield) -> None:
+        function = self.scope.function
+        if function is not None:
+            function.is_generator = True
+            function.handed_out.update(_handed_out(node.value))
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -165,7 +173,8 @@ class _Reader(NameReader, ast.NodeVisitor):
     ) -> None:
         for receiver in chains_of(container):
             spot = _spot(node, self.around)
-            self.index.note_addition(Addition(receiver, spot, certainty, stores_result))
+            added = _names_in(node) - {receiver.names[0]}
+            self.index.note_addition(Addition(receiver, spot, certainty, stores_result, added))
 
 
 def _spot(node: ast.expr | ast.stmt, around: Around) -> Spot:
@@ -173,6 +182,27 @@ def _spot(node: ast.expr | ast.stmt, around: Around) -> Spot:
     begins_here = isinstance(statement, _SIMPLE) and statement.lineno == node.lineno
     whole = _span(statement) if statement and begins_here else None
     return Spot(around.scope, around.loops, _span(node), whole)
+
+
+def _handed_out(value: ast.expr | None) -> frozenset[str]:
+    """The variables that are given away whole: `rng.normal()` does not give away `rng`."""
+    if value is None:
+        return frozenset()
+    called = {
+        id(part)
+        for call in ast.walk(value)
+        if isinstance(call, ast.Call)
+        for part in ast.walk(call.func)
+    }
+    parts = ast.walk(value)
+    return frozenset(
+        part.id for part in parts if isinstance(part, ast.Name) and id(part) not in called
+    )
+
+
+def _names_in(node: ast.AST) -> frozenset[str]:
+    """The variables that a piece of source mentions."""
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 def _span(node: ast.expr | ast.stmt) -> Span:

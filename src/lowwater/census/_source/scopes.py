@@ -150,6 +150,8 @@ class Scope:
     takes_arguments: bool = False  # besides the receiver
     bases: tuple[Chain, ...] = ()
     looked_up: set[Chain] = field(default_factory=set)
+    handed_out: set[str] = field(default_factory=set)  # names in what it yields or returns
+    is_generator: bool = False
 
     def __post_init__(self) -> None:
         self.module = self if self.parent is None else self.parent.module

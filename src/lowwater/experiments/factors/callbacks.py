@@ -16,7 +16,7 @@ class WithoutCallbacks(Factor):
     key = "callbacks"
     name = "without your callbacks"
     cleared = "not your callbacks"
-    blamed = "a callback of yours"
+    blamed = "one of your callbacks"
     codes = ("LW101",)
     rejects = ("LW101",)
     instead = MutedCallbacks()
@@ -25,7 +25,7 @@ class WithoutCallbacks(Factor):
         """There have to be some."""
         if facts.callbacks:
             return None
-        return "fit has no callbacks of yours" if facts.fits else "the program does not call fit"
+        return "fit has none of your callbacks" if facts.fits else "the program does not call fit"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each of them."""

@@ -17,8 +17,8 @@ class ClosedSessions(Factor):
 
     key = "sessions"
     name = "older sessions closed"
-    cleared = "not sessions that stay open"
-    blamed = "that sessions are not closed"
+    cleared = "not open sessions"
+    blamed = "leaving sessions open"
     codes = ("LW204",)
 
     def why_not(self, facts: Facts) -> str | None:

@@ -17,7 +17,7 @@ class ClosedTapes(Factor):
 
     key = "tapes"
     name = "open tapes forget old rounds"
-    cleared = "not a tape that stays open"
+    cleared = "not an open gradient tape"
     blamed = "a gradient tape that is never closed"
     codes = ("LW208",)
 

@@ -10,9 +10,9 @@ class Collected(Factor):
     """In every round of the program's loops, every epoch, and at every call of Keras."""
 
     key = "collected"
-    name = "collected in every round"
-    cleared = "not garbage that waits"
-    blamed = "garbage that waits for the collector"
+    name = "garbage collected in every round"
+    cleared = "not uncollected garbage"
+    blamed = "garbage that Python has not collected yet"
     codes = ("LW108",)
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002

@@ -15,7 +15,7 @@ class CutHolders(Factor):
     """The edge that the trace underlines: a list, a dictionary, a memo, a table of a library."""
 
     key = "cut"
-    name = "what is held, let go"
+    name = "old items removed"
     cleared = "not what the findings name"
     blamed = "what the findings name"
     # What a callback, or code in a pipeline, keeps goes with it as well.
@@ -34,7 +34,7 @@ class CutHolders(Factor):
 
     def why_not(self, facts: Facts) -> str | None:
         """Some holder has to be known."""
-        return None if facts.held else "no finding names a holder that could let go"
+        return None if facts.held else "no finding names a container that can be emptied"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each holder."""
@@ -42,7 +42,7 @@ class CutHolders(Factor):
 
     def part_name(self, detail: str) -> str:
         """By its line, or its name."""
-        return f"let go: {detail}"
+        return f"old items removed: {detail}"
 
     def all_blamed(self, facts: Facts) -> str:
         """They may hold the same things, so that none alone lets them go."""
@@ -53,7 +53,7 @@ class CutHolders(Factor):
         """The edge that was cut."""
         names = [name for one in _meant(facts, detail) for name in one.names]
         them = "them" if names[1:] else "it"
-        return f"when old items are taken out of {them} in every {facts.unit[0] or 'round'}"
+        return f"when old items are removed from {them} in every {facts.unit[0] or 'round'}"
 
     def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
         """The lines that add to them."""
@@ -69,13 +69,13 @@ class CutHolders(Factor):
         if _cut_in(environment):
             return ""
         many = len(json.loads(wanted)["paths"]) > 1
-        return f"nothing was found {'at any of these places' if many else 'there'} to let go"
+        return f"nothing to remove was found {'at any of these places' if many else 'there'}"
 
     def left_out(self, environment: Mapping[str, str], wanted: str) -> str:
         """Where some paths were cut, and others not."""
         paths = len(json.loads(wanted)["paths"])
         count = paths - len(_cut_in(environment))
-        return f"{count} of {paths} holders could not let go" if count > 0 else ""
+        return f"{count} of {paths} containers could not be emptied" if count > 0 else ""
 
     def seen_facts(self, facts: Facts, environment: Mapping[str, str], wanted: str) -> Facts:
         """With the names of what was cut, where a trace was vague."""

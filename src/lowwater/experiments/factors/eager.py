@@ -11,7 +11,7 @@ class Eager(Factor):
     """Without `tf.function` and `jax.jit`; slower, and with the same numbers up to rounding."""
 
     key = "eager"
-    name = "eager, no tf.function or jit"
+    name = "eager, without tf.function or jit"
     cleared = "not tracing"
     blamed = "the tracing of functions"
     codes = ("LW202", "LW207", "LW210", "LW214")

@@ -28,7 +28,7 @@ class Jemalloc(Factor):
 
     key = "jemalloc"
     name = "another malloc (jemalloc)"
-    cleared = "not what another malloc would mend"
+    cleared = "not something that another malloc fixes"
     blamed = "how malloc keeps free memory"
     codes = ("LW402",)
     covers = ("heap",)
@@ -39,8 +39,8 @@ class Jemalloc(Factor):
         """It has to be here, and not in use already: what is preloaded here is so there."""
         used = malloc_library() or ""
         if used and not used.startswith("libc."):
-            return f"the program runs with {used} already"
-        return None if find_jemalloc() else "no jemalloc here"
+            return f"the program already uses {used}"
+        return None if find_jemalloc() else "jemalloc is not installed"
 
     def variables(self) -> Mapping[str, str]:
         """It is loaded before all others, together with what the user preloads."""

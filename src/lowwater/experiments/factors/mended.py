@@ -10,8 +10,8 @@ class Mended(Factor):
 
     key = "mended"
     name = "library leaks mended"
-    cleared = "not a leak that mend() knows"
-    blamed = "a leak of the libraries that mend() repairs"
+    cleared = "not a library leak that mend() repairs"
+    blamed = "a library leak that mend() repairs"
     codes = ("LW205", "LW209")
 
     def why_not(self, facts: Facts) -> str | None:

@@ -18,9 +18,9 @@ class MutedCallbacks(Factor):
 
     key = "muted-callbacks"
     asks = "callbacks"
-    name = "your callbacks act once only"
+    name = "your callbacks run once only"
     cleared = "not your callbacks"
-    blamed = "a callback of yours"
+    blamed = "one of your callbacks"
     codes = ("LW101",)
 
     def parts(self, facts: Facts) -> dict[str, str]:
@@ -29,7 +29,7 @@ class MutedCallbacks(Factor):
 
     def part_name(self, detail: str) -> str:
         """It is there all the same."""
-        return f"{detail} acts once only"
+        return f"{detail} runs once only"
 
     def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
         """The code of all of them, or of one."""

@@ -22,7 +22,7 @@ class NoBuffers(Factor):
 
     def why_not(self, facts: Facts) -> str | None:
         """They have to be called, in a program with or without `fit`."""
-        return None if facts.buffers else "the program calls neither"
+        return None if facts.buffers else "the program calls neither of them"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Those that are called."""

@@ -34,7 +34,7 @@ class OneItem(Factor):
 
     def why_not(self, facts: Facts) -> str | None:
         """There has to be some of the program's own."""
-        return None if facts.generators else "tf.data calls no Python code of yours"
+        return None if facts.generators else "tf.data calls none of your Python code"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """By what the program calls."""

@@ -42,8 +42,8 @@ class OneOperation(Factor):
 
     key = "operations"
     name = "operations made once"
-    cleared = "not operations that are added"
-    blamed = "that operations are added to a graph in every round"
+    cleared = "not operations added to a graph"
+    blamed = "adding operations to a graph in every round"
     codes = ("LW203",)
     rejects = ("LW203",)
     changes_amount = True

@@ -22,7 +22,7 @@ class OneShape(Factor):
     key = "one-shape"
     name = "inputs of one shape"
     cleared = "not new shapes"
-    blamed = "that inputs have ever new shapes"
+    blamed = "passing inputs with new shapes"
     codes = ("LW202", "LW209")
     changes_amount = True
 

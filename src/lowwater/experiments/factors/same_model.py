@@ -19,8 +19,8 @@ class SameModel(Factor):
 
     key = "same-model"
     name = "the same model in every fit"
-    cleared = "not that models are made anew"
-    blamed = "making a new model for every fit"
+    cleared = "not building new models"
+    blamed = "building a new model for every fit"
     codes = ("LW207",)
     changes_amount = True
     covers = ("mended",)
@@ -30,7 +30,7 @@ class SameModel(Factor):
         """Several models have to be fitted."""
         if not facts.fits:
             return "the program does not call fit"
-        return None if facts.models > 1 else "the program fits one model only"
+        return None if facts.models > 1 else "the program fits only one model"
 
     def apply(self, change: Change, detail: str) -> None:  # noqa: ARG002
         """`fit`, and what comes after it, is asked of the first one."""

@@ -11,15 +11,15 @@ _LATE = 4
 class _Containers(Factor):
     """What both ways have in common."""
 
-    blamed = "what containers of yours keep"
-    cleared = "not what they keep"
+    blamed = "what your containers keep"
+    cleared = "not what your containers keep"
     asks = "cut"
     # What a callback, or a pipeline, keeps in a container goes with it as well.
     covers = ("callbacks", "one-batch", "generator", "same-model")
 
     def why_not(self, facts: Facts) -> str | None:
         """Some line has to be suspected."""
-        return None if facts.additions else "no line is known that adds to one"
+        return None if facts.additions else "no line is known that adds to a container"
 
     def parts(self, facts: Facts) -> dict[str, str]:
         """Each line."""

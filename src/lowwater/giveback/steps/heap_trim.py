@@ -1,10 +1,8 @@
 """Returns to the system what malloc keeps although it is free."""
 
-import ctypes
-
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps._step import Step
-from lowwater.probes.glibc import malloc_library
+from lowwater.probes.glibc import malloc_library, this_process
 
 
 class HeapTrim(Step):
@@ -16,9 +14,9 @@ class HeapTrim(Step):
         """Trim, where the malloc of this process is glibc's."""
         library = malloc_library()
         if library is None or not library.startswith("libc.so"):
-            return f"malloc comes from {library or 'an unknown library'}, which trims itself"
+            return f"malloc comes from {library or 'an unknown library'}, which trims its own heap"
         try:
-            trim = ctypes.CDLL(None).malloc_trim
+            trim = this_process().malloc_trim
         except AttributeError:
             return "this C library cannot trim its heap"
         trim(0)

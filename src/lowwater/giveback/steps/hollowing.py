@@ -57,7 +57,7 @@ class Hollowing(Step):
             variables, cells = request.block.variables()
             free = held_by_nobody_else(variables, cells)
             if free is None:
-                request.notes.append("the block holds too many objects to tell who else does")
+                request.notes.append("the block holds too many objects to find their other holders")
             yield from (one.reference() for one in alive if one.identity in (free or {}))
 
 

@@ -76,12 +76,12 @@ def _why_not(request: Request) -> str:
     if any(is_open(session) for session in request.living(living.SESSION)):
         return "a v1 session is open, and its graph may be the default graph"
     if _inside_a_graph():
-        return "the call stands inside a graph"
+        return "the call is inside a graph"
     busy = other_thread_in_keras()
     if busy:
-        return f"{busy} is at work in Keras"
+        return f"{busy} is running Keras"
     drawing = _draws_random(request.living(living.GRAPH))
-    return f"{drawing} draws random numbers, which would start again" if drawing else ""
+    return f"{drawing} draws random numbers, and the sequence would restart" if drawing else ""
 
 
 def _models_in_use(request: Request) -> list[Watched]:
@@ -100,8 +100,8 @@ def _advice(in_use: list[Watched], request: Request) -> str:
         return ""
     given = {one.identity for one in request.alive(living.MODEL)}
     if all(one.identity in given for one in in_use):
-        return " (del it first, or say hollow=True)"
-    return " (say force=True to clear it all the same)"
+        return " (del it first, or pass hollow=True)"
+    return " (pass force=True to clear it anyway)"
 
 
 def _inside_a_graph() -> bool:

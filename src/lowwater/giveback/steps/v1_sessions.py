@@ -20,6 +20,6 @@ class V1Sessions(Step):
             close(session)
         others = len(every) - len(mine)
         if others:
-            told = f"{others} open session{'s stay' if others > 1 else ' stays'}"
-            request.notes.append(f"{told} open, for all we know in use: see lowwater.sessions()")
+            told = f"{others} open session{'s' if others > 1 else ''}"
+            request.notes.append(f"{told} left open; may still be in use: see lowwater.sessions()")
         return "" if mine else None

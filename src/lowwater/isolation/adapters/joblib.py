@@ -58,12 +58,14 @@ def joblib_backend(  # noqa: PLR0913 - each is a limit or a choice of the user's
     hold for each task: one fit of one fold.
     """
     if workers < 1:
-        raise UsageError("`workers` has to be 1 or more", received=repr(workers))
+        raise UsageError("`workers` must be 1 or more", received=repr(workers))
     try:
         import joblib
     except ImportError:
         advice = "pip install joblib"
-        raise UsageError("joblib_backend() needs joblib, and has none", advice=advice) from None
+        raise UsageError(
+            "joblib_backend() requires joblib, which is not installed", advice=advice
+        ) from None
     limits = Limits.of(timeout, memory, device_memory)
     chosen = engine_of(engine, options)
     backend = _backend(lambda: _Tasks(limits, chosen, retries, workers), workers)

@@ -63,7 +63,7 @@ def run(order: Order, *, start: Start = "fork", preload: Sequence[str] = ()) -> 
             continue
         raw.started, raw.elapsed_s = started, time.monotonic() - began
         return raw
-    told = f"The process that starts trials died each time: {server.last_words()}"
+    told = f"The process that starts trials died every time: {server.last_words()}"
     return Raw(error=ChildDied(told), elapsed_s=time.monotonic() - began)
 
 
@@ -74,7 +74,9 @@ def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:
     unsafe = server.why_unsafe()
     if unsafe is None:
         return server, "fork"
-    warnings.warn(f"Trials start slowly, each imports the framework anew: {unsafe}", stacklevel=4)
+    warnings.warn(
+        f"Trials start slowly, because each one imports the framework again: {unsafe}", stacklevel=4
+    )
     return _plain.get(), f"spawn: {unsafe}"
 
 
@@ -172,7 +174,7 @@ class _Trial:
         if message.kind == "started":
             self._process = message.body
         elif message.kind == "refused":
-            self._raw.error = ChildDied(f"No process could be started: {message.body}")
+            self._raw.error = ChildDied(f"Could not start a process: {message.body}")
         else:
             self._end = message.body
 
@@ -259,7 +261,7 @@ def _died(end: dict[str, Any]) -> ChildDied:
     number = os.WTERMSIG(status)
     if number == signal.SIGKILL:
         return ChildDied(
-            f"The function's process was killed (SIGKILL) by somebody else; its peak was {peak}"
+            f"The function's process was killed (SIGKILL) from outside; its peak was {peak}"
         )
     # Not all have a name in Python: real-time signals do not.
     named = {one.value: one.name for one in signal.Signals}.get(number, f"signal {number}")

@@ -53,16 +53,16 @@ class Lesson:
 def why_not_to_fork() -> str | None:
     """The reason why this process must not be forked; None if it may be."""
     if threading.active_count() > 1:
-        return "importing has started threads"
+        return "importing started threads"
     context: Any = sys.modules.get("tensorflow.python.eager.context")
     if context is not None and _is_initialized(context):
-        return "importing has started TensorFlow already"
+        return "importing already started TensorFlow"
     bridge: Any = sys.modules.get("jax._src.xla_bridge")
     if bridge is not None and getattr(bridge, "_backends", None):
-        return "importing has started JAX already"
+        return "importing already started JAX"
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
-        return "importing has started CUDA already"
+        return "importing already started CUDA"
     return None
 
 

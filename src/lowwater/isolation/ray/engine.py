@@ -61,7 +61,8 @@ class Ray:
                 if raw is not None:
                     return raw
         reason = (
-            f"The function ran on {_MOST_HOSTS} hosts of the cluster, and each died: {lost[-1]}"
+            f"The function ran on {_MOST_HOSTS} hosts of the cluster, and all of them died: "
+            f"{lost[-1]}"
         )
         return Raw(error=ChildDied(reason))
 
@@ -208,7 +209,7 @@ def connect() -> Any:  # noqa: ANN401 - the module
         import ray
     except ImportError:
         raise UsageError(
-            "The engine 'ray' needs Ray, which is not installed",
+            "The engine 'ray' requires Ray, which is not installed",
             advice="pip install 'lowwater[ray]'",
         ) from None
     with _connecting:
