@@ -8,6 +8,7 @@ import numpy as np
 from lowwater import gauges
 from lowwater.model import Collection, Ending, Sample, Timeline, Unit
 from lowwater.policy import POLICY
+from lowwater.verdict.head_start import Flags, is_ahead
 from lowwater.verdict.series import Floats, Series, lowest_of_stretches
 
 # Samples of this unit are taken by the clock, at no particular point of the program.
@@ -58,6 +59,8 @@ class Case:
     most_marks: int = MOST_MARKS
     # Why there will be no more rounds, where the program failed; else empty.
     broke_off: str = ""
+    # Which marks are those of threads that ran ahead while we looked; None if there are none.
+    ahead: Flags | None = None
 
     @property
     def rounds(self) -> int:
@@ -66,8 +69,9 @@ class Case:
 
     @property
     def steady(self) -> Series:
-        """The marks after warm-up."""
-        return self.marks.skip(self.warmup)
+        """The marks that are judged: those after warm-up, at which no thread was ahead."""
+        marks = self.marks if self.ahead is None else self.marks.where(~self.ahead)
+        return marks.skip(self.warmup)
 
     def gauge(self, name: str) -> Series:
         """Another gauge at the rounds after warm-up, where it was measured."""
@@ -102,6 +106,9 @@ def open_case(timeline: Timeline, unit: Unit, place: str, most: int = MOST_MARKS
         most,
     )
     collected = _later(_collected(timeline, unit, case), case)
+    if place == gauges.HOST:
+        ahead = is_ahead(marks, collected.x, collected.before, collected.after)
+        case = replace(case, ahead=ahead)
     return replace(case, collected=collected, broke_off=_broke_off(timeline.ending))
 
 

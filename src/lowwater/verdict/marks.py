@@ -217,12 +217,12 @@ def _settled(case: Case, account: Account) -> Verdict:
     if _jumped_lately(account):
         why = "it jumped in one of the last rounds"
         return reasons.needs_more(case, growth, POLICY.marks_of_a_piece, why)
-    if _has_hardly_stopped(case, account) or _may_rise(case, account):
+    if _has_hardly_stopped(account) or _may_rise(case, account):
         return reasons.needs_more(case, growth, _rounds_missing(case, growth))
     return reasons.settled(case, account)
 
 
-def _has_hardly_stopped(case: Case, account: Account) -> bool:
+def _has_hardly_stopped(account: Account) -> bool:
     """Whether it rose until lately: a pause is no end."""
     if account.gained < POLICY.resolution_bytes:
         return False
@@ -232,18 +232,7 @@ def _has_hardly_stopped(case: Case, account: Account) -> bool:
     level = float(np.median(account.present.y))
     near = max(POLICY.resolution_bytes, POLICY.standard_errors * account.noise)
     arrived = int(np.argmax(y >= level - near))
-    return len(y) - arrived < POLICY.settled_marks + _rounds_ahead(case, account)
-
-
-def _rounds_ahead(case: Case, account: Account) -> int:
-    """For how many rounds it may pause because threads went on while we collected.
-
-    What fills a buffer or a cache for the program does not wait for it: then it is ahead.
-    """
-    found, before = case.collected, account.rate_before
-    if not len(found.x) or before is None or before <= 0:
-        return 0
-    return math.ceil(max(0.0, -float(found.freed[-1])) / before)
+    return len(y) - arrived < POLICY.settled_marks
 
 
 def _goes_on_more_slowly(account: Account) -> bool:

@@ -46,6 +46,10 @@ class Series:
         """Some of the marks."""
         return Series(self.x[indices], self.y[indices])
 
+    def where(self, is_kept: NDArray[np.bool_]) -> "Series":
+        """The marks that are kept."""
+        return Series(self.x[is_kept], self.y[is_kept], self.breaks)
+
     def since(self, round_: float) -> "Series":
         """The marks from that round on."""
         return Series(self.x[self.x >= round_], self.y[self.x >= round_], self.breaks)
