@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from lowwater.causes import CAUSES
+from lowwater.causes._symptoms import SYMPTOMS, symptom_of
 from lowwater.cli import COMMANDS, cli
 
 
@@ -86,14 +87,83 @@ def test_without_a_name_all_causes_are_listed_in_order():
     [
         ("callback-retentoin", "lowwater explain callback-retention"),
         ("LW20", "lowwater explain LW2"),
-        ("xyz", "lowwater explain, which lists all causes"),
+        ("xyz", "lowwater explain, which lists all of them"),
     ],
 )
 def test_unknown_cause_is_a_usage_error_with_a_way_on(name, advice):
     error = explain(name).exception
 
-    assert str(error).startswith(f"no such cause (received: {name}). Try: {advice}")
+    assert str(error).startswith(f"no such cause or symptom (received: {name}). Try: {advice}")
     assert error.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        (["oom"], "The program runs out of memory"),
+        (["gpu"], "nvidia-smi shows a full GPU"),
+        (["nvidia-smi"], "nvidia-smi shows a full GPU"),
+        (["CUDA out of memory"], "nvidia-smi shows a full GPU"),
+        (["ResourceExhaustedError"], "TensorFlow raises ResourceExhaustedError"),
+        (["tf.errors.ResourceExhaustedError:"], "TensorFlow raises ResourceExhaustedError"),
+        (["clear_session"], "clear_session() does not free the memory"),
+        (["keras.backend.clear_session()"], "clear_session() does not free the memory"),
+        (["predict"], "Memory grows when predict() is called in a loop"),
+        (["fit in a loop"], "Memory grows when models are built and fitted in a loop"),
+        (["fit", "in", "a", "loop"], "Memory grows when models are built and fitted in a loop"),
+        (["kernel restart"], "Only restarting the kernel frees the memory"),
+        (["kernel", "restart"], "Only restarting the kernel frees the memory"),
+    ],
+)
+def test_symptom_is_explained_however_it_is_written(asked, title):
+    result = explain(*asked)
+
+    assert result.exit_code == 0
+    assert result.output.startswith(f"{title}\n")
+    assert "What to type" in result.output
+    assert "LW" in result.output
+
+
+def test_symptom_leads_to_commands_and_causes():
+    assert (
+        explain("clear_session").output
+        == """\
+clear_session() does not free the memory
+clear_session() forgets Keras' own global state. It does not free a model that a
+variable, a list, a History or TensorFlow's gradient registry still holds: for
+models that are built and fitted in a loop it leaves 4.6 MB for each small one,
+with `del` and `gc.collect()` as well. Between the epochs of a living model it
+frees nothing, and traced random numbers start over.
+
+What to type
+
+    lowwater.mend()                   in the program, before the first model: repairs it
+    lowwater run --mend train.py      repairs the known library leaks for this run
+    lowwater run train.py             is it a leak, and which line holds the memory?
+
+What it may be
+
+    LW205  TensorFlow's global gradient registry keeps every graph that was traced for training.
+    LW206  `clear_session()` is called while the model is still in use.
+    LW201  Models built in a loop stay in memory.
+
+To read more about one: lowwater explain LW205
+"""
+    )
+
+
+def test_symptoms_name_causes_that_exist_and_can_all_be_asked_for():
+    codes = {cause.code for cause in CAUSES}
+
+    for symptom in SYMPTOMS:
+        assert codes.issuperset(symptom.codes)
+        assert all(symptom_of(name) is symptom for name in symptom.names), symptom.name
+
+
+def test_causes_and_symptoms_can_be_asked_for_together():
+    output = explain("LW101", "oom").output
+
+    assert output.index("LW101 callback-retention") < output.index("The program runs out of memory")
 
 
 def test_terminal_that_knows_no_unicode_can_read_it():

@@ -1,16 +1,18 @@
-"""`lowwater explain`: what a cause is, an example, and how to mend it."""
+"""`lowwater explain`: what a cause is, an example and its fix; or what a symptom points to."""
 
 import difflib
 import io
 import shutil
 import sys
 import textwrap
+from typing import NoReturn
 
 import click
 from rich.text import Text
 
 from lowwater.causes import CAUSES, Cause
 from lowwater.causes._page import FLAT, Page, page_of
+from lowwater.causes._symptoms import SYMPTOMS, Symptom, symptom_of
 from lowwater.cli._output import show
 from lowwater.errors import UsageError
 from lowwater.screen import Screen
@@ -20,38 +22,51 @@ _INDENT = " " * 4
 
 
 @click.command()
-@click.argument("causes", nargs=-1, metavar="[LW101 | callback-retention]...")
-def command(causes: tuple[str, ...]) -> None:
-    """Explain a cause by its code or name, or list all causes."""
-    chosen = [_named(name) for name in causes]
+@click.argument("topics", nargs=-1, metavar="[LW101 | callback-retention | SYMPTOM]...")
+def command(topics: tuple[str, ...]) -> None:
+    """Explain a cause by its code or name, or a symptom; without either, list all.
+
+    A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, clear_session,
+    predict, "fit in a loop", "kernel restart".
+    """
     drawn = io.StringIO()
     console = Screen(
         file=drawn,
         width=min(_WIDEST, shutil.get_terminal_size().columns),
         force_terminal=sys.stdout.isatty(),
     )
-    if not chosen:
+    if not topics:
         _print_list(console)
-    for number, cause in enumerate(chosen):
+    for number, topic in enumerate(_asked_for(topics)):
         if number:
             console.print()
-        _print_page(console, page_of(cause))
+        if isinstance(topic, Symptom):
+            _print_symptom(console, topic)
+        else:
+            _print_page(console, page_of(topic))
     text = "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
     show(text, sys.stdout)
 
 
-def _named(name: str) -> Cause:
-    """The cause with this code or name, in whichever case it is written."""
+def _asked_for(topics: tuple[str, ...]) -> list[Cause | Symptom]:
+    """Causes and symptoms; words that only together name a symptom are one."""
     by_name = {key: cause for cause in CAUSES for key in (cause.code.lower(), cause.name)}
-    found = by_name.get(name.lower())
-    if found is not None:
-        return found
+    known = [by_name.get(topic.lower()) or symptom_of(topic) for topic in topics]
+    together = symptom_of(" ".join(topics))
+    if together is not None and not all(known):
+        return [together]
+    pairs = zip(topics, known, strict=True)
+    found = [topic or _unknown(name, by_name) for name, topic in pairs]
+    return [topic for number, topic in enumerate(found) if topic not in found[:number]]
+
+
+def _unknown(name: str, by_name: dict[str, Cause]) -> NoReturn:
     near = difflib.get_close_matches(name.lower(), by_name, n=1)
     advice = f"lowwater explain {_as_typed(near[0], by_name[near[0]])}" if near else None
     raise UsageError(
-        "no such cause",
+        "no such cause or symptom",
         received=name,
-        advice=advice or "lowwater explain, which lists all causes",
+        advice=advice or "lowwater explain, which lists all of them",
     )
 
 
@@ -65,7 +80,30 @@ def _print_list(console: Screen) -> None:
         line = Text(f"{cause.code}  ", "bold").append(f"{cause.name:<24}")
         # Never wrapped: one line per cause can be searched with grep.
         console.print(line.append(page.summary, "not bold"), soft_wrap=True)
+    console.print(Text("\nWhat you see, and how to ask about it:\n", "bold"))
+    for symptom in SYMPTOMS:
+        console.print(
+            f"  lowwater explain {_quoted(symptom.name):<24}{symptom.title}", soft_wrap=True
+        )
     console.print("\nTo read more about one: lowwater explain LW101")
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
+
+
+def _print_symptom(console: Screen, symptom: Symptom) -> None:
+    console.print(Text(symptom.title, "bold"))
+    console.print(_prose(symptom.answer))
+    console.print(Text("\nWhat to type\n", "bold"))
+    for command_, purpose in symptom.commands:
+        console.print(Text(f"{_INDENT}{command_:<34}{purpose}"), soft_wrap=True)
+    console.print(Text("\nWhat it may be\n", "bold"))
+    by_code = {cause.code: cause for cause in CAUSES}
+    for code in symptom.codes:
+        summary = page_of(by_code[code]).summary
+        console.print(Text(f"{_INDENT}{code}  {summary}"), soft_wrap=True)
+    console.print(f"\nTo read more about one: lowwater explain {symptom.codes[0]}")
 
 
 def _print_page(console: Screen, page: Page) -> None:
