@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from lowwater.policy import POLICY
-from lowwater.verdict.segments import Piece, noise_of, pieces_of, slope_error
-from lowwater.verdict.series import NOTHING, Series, lowest_of_stretches
-from lowwater.verdict.trend import Trend, trend
+from lowwater.verdict.segments import Piece, noise_of, piece_of, pieces_of, slope_error
+from lowwater.verdict.series import NOTHING, Floats, Series, lowest_of_stretches
+from lowwater.verdict.trend import Trend, theil_sen, trend
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,12 +154,14 @@ def _account(marks: Series, stretch: int) -> Account:
     # Single spikes make no pieces. The trend is taken from the marks themselves: it is robust,
     # and what was cut down would look more regular than it is.
     pieces = pieces_of(opened(marks), noise)
-    tail = pieces[-1:] if _is_tail(marks, pieces) else []
-    rest = pieces[: len(pieces) - len(tail)]
-    first = _first_alike(rest)
-    first = 0 if _is_one_line(marks, rest, first) else first
-    start, stop = rest[first].start if rest else 0, rest[-1].stop if rest else 0
+    rest, first = _since_when(marks, pieces)
     jumps = tuple(_jumps(marks, pieces, noise))
+    # Where jumps keep coming, the low points of longer stretches tell more.
+    if first > 0 and len(jumps) < POLICY.jumps_that_recur:
+        pieces = _without_jitter(marks, pieces, noise)
+        rest, first = _since_when(marks, pieces)
+        jumps = tuple(_jumps(marks, pieces, noise))
+    start, stop = rest[first].start if rest else 0, rest[-1].stop if rest else 0
     present = _without_jumps(
         Series(marks.x[start:stop], marks.y[start:stop]),
         _discontinuities(marks, rest[first:], noise),
@@ -175,6 +177,49 @@ def _account(marks: Series, stretch: int) -> Account:
         _lows(marks, pieces, noise),
         stretch,
     )
+
+
+def _since_when(marks: Series, pieces: list[Piece]) -> tuple[list[Piece], int]:
+    """The pieces without a tail, and the first of them that behaves as it does now."""
+    rest = pieces[:-1] if _is_tail(marks, pieces) else pieces
+    first = _first_alike(rest)
+    return rest, 0 if _is_one_line(marks, rest, first) else first
+
+
+def _without_jitter(marks: Series, pieces: list[Piece], noise: float) -> list[Piece]:
+    """The same pieces, or one for all that is where the longest line of them leads.
+
+    Threads that work for the program may be a round ahead of it, or behind, for some rounds. A
+    few such marks in a row look like a change, but are no further off than others have been.
+    """
+    first, last = _longest_line(pieces)
+    start, stop = (pieces[first].start, pieces[last].stop) if pieces else (0, 0)
+    if stop - start < POLICY.enough_rounds - POLICY.warmup_marks:
+        return pieces
+    rate, off = off_line(marks, start, stop)
+    strayed = float(np.abs(off[start:stop]).max())
+    reach = strayed + POLICY.standard_errors * noise + rate
+    # A line that hardly rises, beside how far its marks stray, leads anywhere.
+    if rate * (stop - start) <= POLICY.alike * reach or np.abs(off[stop:]).max(initial=0.0) > reach:
+        return pieces
+    return [*pieces[:first], piece_of(marks, start, len(marks), noise)]
+
+
+def _longest_line(pieces: list[Piece]) -> tuple[int, int]:
+    """The first and the last of those pieces, one after the other, that rise alike."""
+    lines, first = [(0, 0)], 0
+    for last in range(len(pieces)):
+        while not _are_alike(pieces[first], pieces[first + 1 : last + 1] or [pieces[first]]):
+            first += 1
+        lines.append((first, last))
+    return max(lines, key=lambda line: sum(map(len, pieces[line[0] : line[1] + 1])))
+
+
+def off_line(marks: Series, start: int, stop: int) -> tuple[float, Floats]:
+    """The rate of these marks, and how far each of all marks is off the line through them."""
+    rate = theil_sen(Series(marks.x[start:stop], marks.y[start:stop]))[0]
+    level = marks.y - rate * marks.x
+    return rate, np.asarray(level - np.median(level[start:stop]))
 
 
 def _without_jumps(series: Series, jumps: list[Jump]) -> Series:

@@ -12,6 +12,7 @@ from lowwater.verdict import words
 from lowwater.verdict.account import Account, account_of
 from lowwater.verdict.case import Case, start_bytes
 from lowwater.verdict.series import Series
+from lowwater.verdict.slowing import slows_down
 
 
 class Explained(NamedTuple):
@@ -105,12 +106,13 @@ def _mapped_files(case: Case) -> Explained | None:
 
 
 def _rise(series: Series) -> float:
-    """How fast a gauge rises that has noticeably risen, and goes on; else 0."""
+    """How fast a gauge rises that has noticeably risen, and goes on as fast; else 0."""
     if len(series) < POLICY.fewest_marks:
         return 0.0
     account = account_of(series)
     has_risen = account.growth.slope * account.present.span >= POLICY.noticeable_bytes
-    return account.growth.slope if has_risen and account.is_rising else 0.0
+    keeps_rising = account.is_rising and not slows_down(account)
+    return account.growth.slope if has_risen and keeps_rising else 0.0
 
 
 def _now(case: Case, account: Account) -> str:

@@ -8,12 +8,13 @@ import numpy as np
 from lowwater.model import Kind, Verdict
 from lowwater.policy import POLICY
 from lowwater.verdict import reasons, words
-from lowwater.verdict.account import Account, account_of
+from lowwater.verdict.account import Account, account_of, off_line
 from lowwater.verdict.case import CLOCK_UNIT, Case
 from lowwater.verdict.garbage import Says, Testimony, ask_collections, without_garbage
 from lowwater.verdict.growth import is_large, is_regular, is_slow, matters
 from lowwater.verdict.kept import is_noticeable
-from lowwater.verdict.segments import has_clearly_stopped, may_have_stopped, slope_error
+from lowwater.verdict.segments import has_clearly_stopped
+from lowwater.verdict.slowing import has_slowed, slows_down
 from lowwater.verdict.trend import Trend, trend
 
 _DOUBT = tuple[str, int]
@@ -113,7 +114,7 @@ def _doubt(case: Case, account: Account) -> _DOUBT | None:
     growth, rounds = account.growth, case.rounds
     if _has_paused(account):
         return "its growth paused", POLICY.marks_of_a_piece
-    if _slows_down(account):
+    if slows_down(account):
         return "its growth slows down", max(
             POLICY.fewest_rounds, math.ceil(POLICY.late_share * rounds)
         )
@@ -141,56 +142,33 @@ def _is_untested(case: Case, account: Account) -> bool:
 
 
 def _has_paused(account: Account) -> bool:
-    """Whether the last marks have hardly risen, though each round before added the same."""
+    """Whether the last marks have hardly risen, and fall behind further than any has before."""
     marks, rate = account.marks, account.growth.slope
     since = len(marks) - 1 - max(len(account.tail), 1)
     rounds, risen = marks.x[-1] - marks.x[since], marks.y[-1] - marks.y[since]
     has_hardly_risen = bool(risen / rounds < rate / POLICY.alike**2)
     is_even = account.noise <= POLICY.noise_share * account.growth.high
-    return has_hardly_risen and (len(account.tail) > 0 or is_even)
+    return has_hardly_risen and (len(account.tail) > 0 or is_even) and _falls_behind(account)
 
 
-def _slows_down(account: Account) -> bool:
-    """Whether the rise loses speed, or has lost it and goes on for a short time only."""
-    early, late, error = _early_and_late(account)
-    if _has_slowed(account):
-        # What has slowed down once must be long since, and straight: a curve that dies away looks
-        # at every scale like ramps that get flatter.
-        past = account.begins - float(account.marks.x[0])
-        is_unsure = account.growth.p_rising > POLICY.by_chance or late + error < early
-        return is_unsure or account.present.span < POLICY.alike * past
-    if len(account.present) < 2 * POLICY.enough_rounds:
-        return may_have_stopped(account.present)
-    return late + error < early / POLICY.alike
-
-
-def _has_slowed(account: Account) -> bool:
-    return account.rate_before is not None and account.rate_before > account.growth.slope
+def _falls_behind(account: Account) -> bool:
+    """Whether the last mark is further below the line of the present than any before it."""
+    marks = account.marks
+    start, stop = marks.index_of(account.begins), len(marks) - max(len(account.tail), 1)
+    _, off = off_line(marks, start, stop)
+    return bool(off[-1] < off[start:stop].min() - POLICY.standard_errors * account.noise)
 
 
 def _dies_away(account: Account) -> bool:
     """Whether next to nothing is added any more, beside what was before."""
     added = account.growth.slope * account.present.span
     is_little = added < POLICY.noticeable_share * account.gained
-    return is_slow(account.growth) and is_little and _slows_down(account)
-
-
-def _early_and_late(account: Account) -> tuple[float, float, float]:
-    """The rates before and in the last part, and by how much noise may have bent the latter.
-
-    Where too little is left before the last part, the rate of the whole stands for it.
-    """
-    present = account.present
-    count = max(int(POLICY.late_share * len(present)), POLICY.fewest_marks)
-    early, late = present.until(len(present) - count), present.skip(len(present) - count)
-    before = trend(early if len(early) >= POLICY.fewest_marks else present).slope
-    error = POLICY.standard_errors * slope_error(late, account.noise)
-    return before, trend(late).slope, error
+    return is_slow(account.growth) and is_little and slows_down(account)
 
 
 def _late_rounds_missing(case: Case, account: Account) -> int:
     """A ramp that began late must last before it is more than a last phase of the program."""
-    if account.rate_before is None or _has_slowed(account):
+    if account.rate_before is None or has_slowed(account):
         return 0
     enough = max(POLICY.fewest_rounds, math.ceil(POLICY.late_share * case.steady.span))
     return enough - round(account.present.span)

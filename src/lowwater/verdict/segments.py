@@ -76,7 +76,7 @@ def pieces_of(series: Series, noise: float) -> list[Piece]:
     while bounds[-1] > 0:
         bounds.append(int(cut[bounds[-1]]))
     bounds.reverse()
-    return [_piece(series, start, stop, noise) for start, stop in pairwise(bounds)]
+    return [piece_of(series, start, stop, noise) for start, stop in pairwise(bounds)]
 
 
 def _prefix_sums(x: Floats, y: Floats) -> Floats:
@@ -94,7 +94,8 @@ def _misfits(sums: Floats, stop: int) -> Floats:
     return np.asarray(np.maximum(vyy - explained, 0.0))
 
 
-def _piece(series: Series, start: int, stop: int, noise: float) -> Piece:
+def piece_of(series: Series, start: int, stop: int, noise: float) -> Piece:
+    """These marks as one piece."""
     x, y = series.x[start:stop], series.y[start:stop]
     middle, level = float(x.mean()), float(y.mean())
     spread = float(((x - middle) ** 2).sum())

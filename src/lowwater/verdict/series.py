@@ -34,6 +34,10 @@ class Series:
         """For each mark, between which breaks it lies."""
         return np.searchsorted(np.array(sorted(self.breaks)), self.x, side="right")
 
+    def index_of(self, round_: float) -> int:
+        """Which mark is the first from that round on."""
+        return int(np.searchsorted(self.x, round_))
+
     def skip(self, count: int) -> "Series":
         """The marks without the first `count`."""
         return Series(self.x[count:], self.y[count:], self.breaks)
