@@ -24,6 +24,8 @@ BEGAN, WRITTEN, LOGGED, ASKED, ENDED = "began", "written", "logged", "asked", "e
 
 # A call that listens comes back now and then, so that none waits for ever.
 _LONGEST_SILENCE_S = 30
+# How often a trial that waits for its caller looks whether it was cancelled.
+_LOOK_S = 0.1
 
 News = SimpleQueue[tuple[str, Any]]
 
@@ -40,6 +42,8 @@ class Host:
         self._is_closing = False
         self._cancels: dict[int, Cancel] = {}
         self._unwanted: set[int] = set()
+        self._has_told_begin = False
+        self._begin_is_known = threading.Event()
 
     def where(self) -> str:
         """The address of the node and the beginning of its name; the host is ready."""
@@ -54,6 +58,7 @@ class Host:
             with Cancel() as cancel:
                 self._begin(errand.number, cancel)
                 self._news.put((BEGAN, errand.number))
+                self._await_caller(cancel)
                 with (
                     redirect_stdout(_Written("stdout", self._news)),
                     redirect_stderr(_Written("stderr", self._news)),
@@ -64,12 +69,15 @@ class Host:
 
     def listen(self) -> list[tuple[str, Any]]:
         """The news since the last time; waits until there are some."""
+        if self._has_told_begin:  # whoever asks for more has got it
+            self._begin_is_known.set()
         try:
             news = [self._news.get(timeout=_LONGEST_SILENCE_S)]
             while not self._news.empty():
                 news.append(self._news.get())
         except Empty:
             return []
+        self._has_told_begin |= any(kind == BEGAN for kind, _ in news)
         return news
 
     def answer(self, answered: tuple[bool, Any]) -> None:
@@ -100,6 +108,8 @@ class Host:
         ray.actor.exit_actor()
 
     def _begin(self, number: int, cancel: Cancel) -> None:
+        self._has_told_begin = False
+        self._begin_is_known.clear()
         while not self._answers.empty():  # those to a trial that was cancelled
             self._answers.get()
         with self._changing:
@@ -110,6 +120,15 @@ class Host:
             self._cancels = {number: cancel}
             if number in self._unwanted:
                 cancel.set()
+
+    def _await_caller(self, cancel: Cancel) -> None:
+        """Start only when the caller knows that it has begun.
+
+        A trial that kills this host at once would seem never to have come to it, and be tried
+        again on one host more.
+        """
+        while not self._begin_is_known.wait(_LOOK_S) and not cancel.is_set:
+            pass
 
     def _made(self, errand: Errand, cancel: Cancel) -> Reply:
         surroundings = as_seen_here(errand.surroundings)
