@@ -93,7 +93,8 @@ def main() -> None:
     _print_tables(replayed)
     took_s = time.monotonic() - start_s
     for what, answers in lists(replayed).items():
-        print(f"\n{what}: {len(answers)} of {len({a.recorded for a in answers})} runs")
+        runs = len({answer.recorded for answer in answers})
+        print(f"\n{what}: {len(answers)}, in {runs} of {len(replayed)} runs")
         for answer in answers:
             print(f"- {answer}")
     print(f"\n{len(replayed)} recordings in {took_s:.1f} s")

@@ -420,11 +420,16 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Who holds the memory, layer by layer; `rows` of one layer add up to the layer above."""
+    """Who holds the memory, layer by layer; `rows` of one layer add up to the layer above.
+
+    `summary` says the same in one row for each layer: what the system sees, what allocators keep
+    free, what is in use.
+    """
 
     rows: tuple[LedgerRow, ...] = ()
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    summary: tuple[LedgerRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

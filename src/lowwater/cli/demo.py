@@ -26,7 +26,8 @@ _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
     is_flag=True,
     help="Run the fixed version, which keeps a number instead of the arrays.",
 )
-def command(*, mended: bool) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Show all details in the final report.")
+def command(*, mended: bool, verbose: bool) -> None:
     """Watch a small Keras program that leaks, and print the diagnosis."""
     if importlib.util.find_spec("keras") is None:
         msg = "the demo trains a small Keras model, but Keras is not installed"
@@ -44,7 +45,7 @@ def command(*, mended: bool) -> None:
         with live_line(sys.stderr) as line:
             diagnosis, outcome = watch(child, place.path, line)
     say()
-    print_diagnosis(diagnosis, sys.stdout)
+    print_diagnosis(diagnosis, sys.stdout, verbose=verbose)
     if not mended:
         say("\nThis was a demo. With one line changed, the program does not leak:")
         say("  lowwater demo --mended")

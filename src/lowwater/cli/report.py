@@ -11,10 +11,11 @@ from lowwater.session import diagnose
 
 @click.command()
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all details in the report.")
 @click.argument("recording")
-def command(*, json_file: str | None, recording: str) -> None:
+def command(*, json_file: str | None, verbose: bool, recording: str) -> None:
     """Show the report of RECORDING, a file saved with --record."""
     diagnosis = diagnose(load(recording))
     if json_file:
         write_json(diagnosis, json_file)
-    print_diagnosis(diagnosis, sys.stdout)
+    print_diagnosis(diagnosis, sys.stdout, verbose=verbose)

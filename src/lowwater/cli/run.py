@@ -37,6 +37,7 @@ FINDINGS = 3
     help='With --fail-on: ignore leaks below SIZE per round, e.g. "64 KiB".',
 )
 @click.option("--mend", "is_mended", is_flag=True, help="Repair known library leaks.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all details in the final report.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no live line and no final report.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -48,6 +49,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     fail_on: str | None,
     min_growth: str | None,
     is_mended: bool,
+    verbose: bool,
     quiet: bool,
     script: str,
     arguments: tuple[str, ...],
@@ -70,7 +72,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         if json_file:
             tell(write_json, diagnosis, json_file)
         if not quiet:
-            tell(print_diagnosis, diagnosis, sys.stderr)
+            tell(print_diagnosis, diagnosis, sys.stderr, verbose=verbose)
         drop_held()
     grows_bytes = diagnosis.verdict.growth_bytes_per_unit or 0
     if fail_on == "leak" and diagnosis.verdict.is_leak and grows_bytes >= least_bytes:

@@ -20,23 +20,29 @@ _GAP: Final = "   "
 _BLANK: Final = Text("")
 
 
-def told_findings(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
-    """One section per finding of a leak; all in one, under a heading, where there is none."""
+def told_findings(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Iterator[RenderableType]:
+    """One section per finding of a leak; all in one, under a heading, where there is none.
+
+    Unless it is to be `verbose`, only the first has its trace; of the others the line and the fix
+    are enough to go on.
+    """
     if not diagnosis.findings:
         return
     is_leak = diagnosis.verdict.is_leak
+    in_full = _MOST_IN_FULL if verbose else 1
     if is_leak:
-        yield from _blocks(diagnosis.findings, width, is_leak=True)
+        yield from _blocks(diagnosis.findings, width, in_full, is_leak=True)
     else:
-        blocks = _blocks(diagnosis.findings, width - INDENT, is_leak=False)
+        blocks = _blocks(diagnosis.findings, width - INDENT, in_full, is_leak=False)
         yield section(_HEADINGS[is_leak], _with_blanks_between(blocks))
 
 
 def _blocks(
-    findings: tuple[Finding, ...], width: int, *, is_leak: bool
+    findings: tuple[Finding, ...], width: int, in_full: int, *, is_leak: bool
 ) -> Iterator[RenderableType]:
-    for finding in findings[:_MOST_IN_FULL]:
-        body = _body(finding, advice="Fix" if is_leak else "Advice")
+    advice = "Fix" if is_leak else "Advice"
+    for number, finding in enumerate(findings[:_MOST_IN_FULL]):
+        body = _body(finding, advice) if number < in_full else (_fix(finding, advice),)
         yield Group(_title(finding, width, is_leak=is_leak), indented(*body))
     if rest := findings[_MOST_IN_FULL:]:
         yield Group(*(_title(finding, width, is_leak=is_leak) for finding in rest))
@@ -71,14 +77,18 @@ def _percent(share: float) -> str:
     return f"{whole} %" if whole or not share else "under 1 %"
 
 
-def _body(finding: Finding, *, advice: str) -> Iterator[RenderableType]:
+def _body(finding: Finding, advice: str) -> Iterator[RenderableType]:
     yield from map(prose, _story(finding))
     if finding.trace:
         yield from (_BLANK, LeakTrace(finding.trace), _BLANK)
-    yield Text().append(f"{advice}: ", "bold").append_text(prose(finding.fix))
+    yield _fix(finding, advice)
     yield (
         Text().append("More: ", "bold").append(f"lowwater explain {one_line(finding.code)}", "cyan")
     )
+
+
+def _fix(finding: Finding, advice: str) -> RenderableType:
+    return Text().append(f"{advice}: ", "bold").append_text(prose(finding.fix))
 
 
 def _story(finding: Finding) -> Iterator[str]:

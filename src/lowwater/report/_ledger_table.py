@@ -46,6 +46,16 @@ def ledger_table(rows: Iterable[LedgerRow], width: int, *, is_leak: bool) -> Ren
     return Padding(Group(table, *_remarks(rows)), (0, 0, 0, _INDENT))
 
 
+def summary_table(rows: Iterable[LedgerRow], width: int, *, is_leak: bool) -> RenderableType:
+    """One row for each layer, without names of layers and remarks."""
+    rows = [row for row in rows if row.series]
+    largest = max((max(row.series) - min(row.series) for row in rows), default=0)
+    layout = _layout(rows, width, 0 if is_leak else largest * _SMALL_SHARE)
+    table = _empty_table(layout, "Where the memory is")
+    _add_rows(table, rows, layout)
+    return table
+
+
 def _layout(rows: Sequence[LedgerRow], width: int, least_change_bytes: float) -> _Layout:
     names = [cell_len(name) for row in rows for name in (_name(row), one_line(row.layer))]
     figures = zip(_TITLES, *map(_figures, rows), strict=True)
@@ -60,11 +70,11 @@ def _layout(rows: Sequence[LedgerRow], width: int, least_change_bytes: float) ->
     )
 
 
-def _empty_table(layout: _Layout) -> Table:
+def _empty_table(layout: _Layout, title: str = "") -> Table:
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("", overflow="fold")
-    for title in _TITLES[layout.first_figure :]:
-        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column(Text(title, "bold not dim"), overflow="fold")
+    for figure in _TITLES[layout.first_figure :]:
+        table.add_column(figure, justify="right", no_wrap=True)
     if layout.blocks:
         table.add_column("", no_wrap=True)
     return table
@@ -72,6 +82,10 @@ def _empty_table(layout: _Layout) -> Table:
 
 def _add_layer(table: Table, layer: str, rows: list[LedgerRow], layout: _Layout) -> None:
     table.add_row(Text(layer, "dim"))
+    _add_rows(table, rows, layout)
+
+
+def _add_rows(table: Table, rows: list[LedgerRow], layout: _Layout) -> None:
     for row in rows:
         figures = (Text(figure) for figure in _figures(row)[layout.first_figure :])
         table.add_row(Text(_name(row)), *figures, *_shape(row, layout))

@@ -12,7 +12,7 @@ from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
 from lowwater.printable import one_line
 from lowwater.report._findings import told_findings
-from lowwater.report._ledger_table import ledger_table
+from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
 from lowwater.report._step import Step
@@ -46,21 +46,37 @@ _PACE_UNITS: Final = 100
 _SAME: Final = 0.25
 
 
-def draw(diagnosis: Diagnosis, *, width: int, colour: bool) -> str:
+def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool) -> str:
     """All sections that have something to say, with an empty line between them."""
     drawn = io.StringIO()
     console = Screen.drawing(drawn, width, colour=colour)
-    for part in _sections(diagnosis, width):
+    for part in _sections(diagnosis, width, verbose=verbose):
         console.print(part)
         console.print()
     _print_steps(console, next_steps(diagnosis))
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
 
 
-def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
+def _sections(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Iterator[RenderableType]:
     yield _headline(diagnosis, width)
     yield _reason(diagnosis.verdict)
-    yield from told_findings(diagnosis, width)
+    yield from told_findings(diagnosis, width, verbose=verbose)
+    yield from _details(diagnosis, width) if verbose else _summary(diagnosis, width)
+    if diagnosis.mended:
+        yield section("Library repairs", (prose(str(mending)) for mending in diagnosis.mended))
+    if diagnosis.notes:
+        yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
+    yield from _ending(diagnosis)
+    yield from _footprint(diagnosis, verbose=verbose)
+
+
+def _summary(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
+    if diagnosis.ledger.summary:
+        is_leak = diagnosis.verdict.kind is Kind.LEAK
+        yield summary_table(diagnosis.ledger.summary, width, is_leak=is_leak)
+
+
+def _details(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
     if others := _informative(diagnosis):
         yield section("Also judged", _other_units(others, diagnosis.verdict))
     if diagnosis.ledger.rows:
@@ -71,12 +87,6 @@ def _sections(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
         yield section("What else changed", counts)
     if diagnosis.ledger.unmeasured:
         yield section("Not measured", _unmeasured(diagnosis.ledger))
-    if diagnosis.mended:
-        yield section("Library repairs", (prose(str(mending)) for mending in diagnosis.mended))
-    if diagnosis.notes:
-        yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
-    yield from _ending(diagnosis)
-    yield from _footprint(diagnosis)
 
 
 def _headline(diagnosis: Diagnosis, width: int) -> RenderableType:
@@ -199,14 +209,15 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
 
-def _footprint(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    """Our own cost, as the program felt it."""
+def _footprint(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType]:
+    """Our own cost, as the program felt it, and where to find more."""
     cost, ending = diagnosis.footprint, diagnosis.ending
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
     looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
-    yield Text(f"Overhead: {took} sampling in {of}{looking}.", "dim")
+    told = f"Overhead: {took} sampling in {of}{looking}."
+    yield Text(told if verbose else f"{told}\nFor more details, add -v.", "dim")
 
 
 def _cost_of_looking(cost: Footprint) -> str:

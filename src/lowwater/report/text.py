@@ -23,8 +23,13 @@ _ASCII: Final = str.maketrans(
 )
 
 
-def render(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) -> str:
-    """The whole screen as text, each line at most `width` wide, commands excepted."""
+def render(
+    diagnosis: Diagnosis, *, width: int = 80, colour: bool = False, verbose: bool = False
+) -> str:
+    """The screen as text, each line at most `width` wide, commands excepted.
+
+    It has what a reader needs to go on; with `verbose`, all that is known.
+    """
     # rich costs more to import than all else here, and a watched program may end without it.
     if diagnosis.experiments is not None:
         from lowwater.report import experiments
@@ -32,7 +37,7 @@ def render(diagnosis: Diagnosis, *, width: int = 80, colour: bool = False) -> st
         return experiments.render(diagnosis, width=width, colour=colour)
     from lowwater.report._screen import draw
 
-    return draw(diagnosis, width=width, colour=colour)
+    return draw(diagnosis, width=width, colour=colour, verbose=verbose)
 
 
 def for_encoding(text: str, encoding: str) -> str:

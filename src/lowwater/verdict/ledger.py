@@ -17,6 +17,7 @@ IN_USE: Final = "in use"
 
 RESIDENT: Final = "resident, in all"
 ANONYMOUS: Final = "resident, anonymous"
+KEPT: Final = "kept free by allocators"
 
 # As many points as a sparkline can show.
 _MOST_POINTS: Final = 60
@@ -77,9 +78,13 @@ def book(timeline: Timeline, unit: Unit | None) -> Ledger:
     read = _readings(timeline, chosen)
     if read is None:
         return Ledger(unmeasured=dict(timeline.unmeasured))
-    rows = (*_system(read, timeline), *_allocator(read), *_in_use(read))
+    system, in_use = _system(read, timeline), _in_use(read)
+    rows = (*system, *_allocator(read), *in_use)
     return Ledger(
-        tuple(row for row in rows if row.series), dict(timeline.unmeasured), _counts(read.series)
+        tuple(row for row in rows if row.series),
+        dict(timeline.unmeasured),
+        _counts(read.series),
+        tuple(row for row in (*system[:1], *_kept(read), *in_use) if row.series),
     )
 
 
@@ -172,6 +177,14 @@ def _allocator(read: _Readings) -> tuple[LedgerRow, ...]:
     remark = _UNSEEN_REMARK if read.is_end_unseen else _REMAINDER_REMARK
     rest = read.row(ALLOCATOR, "remainder", _part("rest"), remark)
     return (*rows, rest, *_results(read), *_absent(read))
+
+
+def _kept(read: _Readings) -> tuple[LedgerRow, ...]:
+    """What all allocators together keep, though it is free."""
+    if not any(seen.parts for seen in read.all):
+        return ()
+    row = read.row(ALLOCATOR, KEPT, lambda seen: gauges.kept_bytes(seen.gauges))
+    return (replace(row, is_estimate=read.has(gauges.POOL_SIZE)),)
 
 
 def _part(name: str) -> _Booking:

@@ -142,7 +142,7 @@ def _is_untested(case: Case, account: Account) -> bool:
 
 
 def _has_paused(account: Account) -> bool:
-    """Whether the last marks have hardly risen, and fall behind further than any has before."""
+    """Whether the last marks have hardly risen, and fall behind further than others strayed."""
     marks, rate = account.marks, account.growth.slope
     since = len(marks) - 1 - max(len(account.tail), 1)
     rounds, risen = marks.x[-1] - marks.x[since], marks.y[-1] - marks.y[since]
@@ -152,11 +152,12 @@ def _has_paused(account: Account) -> bool:
 
 
 def _falls_behind(account: Account) -> bool:
-    """Whether the last mark is further below the line of the present than any before it."""
+    """Whether the last mark is further below the line than from its lowest mark to its highest."""
     marks = account.marks
     start, stop = marks.index_of(account.begins), len(marks) - max(len(account.tail), 1)
     _, off = off_line(marks, start, stop)
-    return bool(off[-1] < off[start:stop].min() - POLICY.standard_errors * account.noise)
+    strayed = float(np.ptp(off[start:stop])) + POLICY.standard_errors * account.noise
+    return bool(-off[-1] > strayed)
 
 
 def _dies_away(account: Account) -> bool:

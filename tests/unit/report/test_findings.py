@@ -39,7 +39,7 @@ def test_finding_without_a_trace_is_four_lines(told: Told) -> None:
 
 
 def test_findings_stand_between_the_reason_and_all_else(told: Told) -> None:
-    screen = render(told("leak-with-a-finding"))
+    screen = render(told("leak-with-a-finding"), verbose=True)
 
     assert screen.index("At this rate") < screen.index("LW101") < screen.index("Also judged")
 
@@ -111,6 +111,17 @@ def test_leak_of_a_library_without_a_line_has_none_to_explain(told: Told) -> Non
     ]
 
 
+def test_second_finding_has_its_line_and_its_fix_and_the_rest_with_all_details(told: Told) -> None:
+    two = replace(told("leak"), findings=(plain("LW101"), plain("LW102")))
+
+    assert section_of(render(two), "LW102")[1:] == ["  Fix: Empty it."]
+    assert section_of(render(two, verbose=True), "LW102")[1:] == [
+        "  It grows.",
+        "  Fix: Empty it.",
+        "  More: lowwater explain LW102",
+    ]
+
+
 def test_finding_explains_where_nothing_leaks(told: Told) -> None:
     screen = found(told("flat"), plain("LW403", share=None), plain("LW401", where=None, share=None))
 
@@ -122,7 +133,7 @@ def test_finding_explains_where_nothing_leaks(told: Told) -> None:
         "    More: lowwater explain LW403\n"
         "\n"
         "  LW401 growing-container\n"
-        "    It grows.\n"
+        "    Advice: Empty it.\n"
     ) in screen
     assert "Fix:" not in screen
 

@@ -52,6 +52,27 @@ def test_wide_screen_is_what_we_agreed_to_show(expected: Callable[[str, str], st
     assert screen == expected("leak-with-a-finding-120.txt", screen)
 
 
+def test_screen_with_all_details_is_what_we_agreed_to_show(
+    expected: Callable[[str, str], str],
+) -> None:
+    screen = render(screen_of("leak-with-a-finding"), verbose=True)
+
+    assert screen == expected("leak-with-a-finding-verbose.txt", screen)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_first_screen_fits_on_a_terminal(name: str) -> None:
+    diagnosis = screen_of(name)
+
+    lines = render(diagnosis).splitlines()
+
+    # What is known upstream of a library's leak takes a few lines, and so does each further cause.
+    about_a_library = 8 if any(finding.library for finding in diagnosis.findings) else 0
+    further = 6 * max(0, len(diagnosis.findings) - 1)
+    assert len(lines) <= 40 + about_a_library + further
+    assert name != "flat" or len(lines) <= 17
+
+
 def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: Diagnosis) -> None:
     for line in render(case, width=80).splitlines():
         assert len(line) <= 80
@@ -89,7 +110,9 @@ def test_long_command_is_not_broken(told: Told, name: str) -> None:
 
 
 def test_narrow_screen_drops_the_sparkline_then_the_start(told: Told) -> None:
-    wide, narrow, narrowest = (render(told("leak"), width=width) for width in (80, 60, 50))
+    wide, narrow, narrowest = (
+        render(told("leak"), width=width, verbose=True) for width in (80, 60, 50)
+    )
 
     assert "start" in wide
     assert "█" in wide
@@ -124,8 +147,8 @@ def test_change_that_is_small_beside_the_others_is_drawn_level_unless_it_leaks(t
     reserved = told("reserved")
     leaking = replace(reserved, verdict=replace(reserved.verdict, kind=Kind.LEAK))
 
-    assert "73.0 MiB   73.0 MiB  ▁▁▁▁▁▁▁▁▁▁▁▁" in render(reserved)
-    assert "73.0 MiB   73.0 MiB  ▁███████████" in render(leaking)
+    assert "73.0 MiB   73.0 MiB  ▁▁▁▁▁▁▁▁▁▁▁▁" in render(reserved, verbose=True)
+    assert "73.0 MiB   73.0 MiB  ▁███████████" in render(leaking, verbose=True)
 
 
 def test_long_verdict_breaks_before_its_brackets(told: Told) -> None:
@@ -150,7 +173,7 @@ def test_at_most_four_other_units_are_shown_leaks_first(told: Told) -> None:
     others = [other(Kind.FLAT, f"quiet {number}") for number in range(5)]
     leak = replace(other(Kind.LEAK, "fold"), growth_bytes_per_unit=2048)
 
-    screen = render(replace(told("leak"), units=(*others, leak)))
+    screen = render(replace(told("leak"), units=(*others, leak)), verbose=True)
 
     shown = screen.split("Also judged\n")[1].split("\n\n")[0].splitlines()
     assert shown[0] == "  leak  +2.0 KiB per fold (5 seen)"
@@ -164,13 +187,13 @@ def test_same_unit_on_a_device_is_another_verdict(told: Told) -> None:
     flat = told("flat")
     device = replace(flat.verdict, kind=Kind.RESERVED, place="GPU:0")
 
-    screen = render(replace(flat, units=(flat.verdict, device)))
+    screen = render(replace(flat, units=(flat.verdict, device)), verbose=True)
 
     assert "reserved  epoch (GPU:0 memory, 12 seen)" in screen
 
 
 def test_counts_that_stayed_are_not_shown(told: Told) -> None:
-    screen = render(told("leak-in-a-loop-of-models"))
+    screen = render(told("leak-in-a-loop-of-models"), verbose=True)
 
     assert "traced functions: 24 → 288" in screen
     assert "models alive" not in screen
@@ -276,7 +299,7 @@ def test_units_have_english_plurals(told: Told, name: str, many: str) -> None:
 
 
 def test_ascii_terminal_gets_plain_characters(told: Told) -> None:
-    screen = for_encoding(render(told("leak-in-a-loop-of-models")), "ascii")
+    screen = for_encoding(render(told("leak-in-a-loop-of-models"), verbose=True), "ascii")
 
     assert screen.isascii()
     assert "?" not in screen
