@@ -3,11 +3,11 @@
 Each line is a process of its own, with one of our ways to give memory back, alone: `mend()`, a
 `lifecycle` around each round, or `release(model)` at the end of the function that has built the
 model. Before the two readings that are compared the collector runs once, for measuring; between
-them it runs when Python likes. The rounds are counted after two others. `mend()` leaves all
-collecting to Python: about seven models pile up, and libraries keep the tables that have grown
-for so many at a time (pybind11's of all its objects, protobuf's of all messages, TensorFlow's of
-all resources and functions). That is once, and counts here; with more rounds there is less of it
-in each. The last line is the full recipe of common advice, to compare with.
+them it runs when Python likes. The rounds are counted after two others. With `mend()` libraries
+keep tables that grow within the first ten rounds (pybind11's of all its objects, protobuf's of all
+messages, TensorFlow's of all resources and functions); collecting more often does not change that.
+It is once, and counts here; with more rounds there is less of it in each. The last line is the
+full recipe of common advice, to compare with.
 
 $ python benchmarks/rounds.py                        # about 20 minutes on two cores
 $ python benchmarks/rounds.py --only dense           # one or two
