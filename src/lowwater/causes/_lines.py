@@ -100,13 +100,19 @@ def has_one_model(evidence: Evidence) -> bool:
 
 
 def retraced(evidence: Evidence) -> Tally | None:
-    """A `tf.function` that is traced again and again, while no more such functions are made."""
+    """A `tf.function` that is traced again and again, while no more such functions are made.
+
+    Those of Keras have no line of the program, and every new model traces its own.
+    """
     functions = (one for one in evidence.tallied(tallies.FUNCTIONS) if grew(one, evidence))
     remade = {(one.name, one.where) for one in functions}
+    has_new_models = models_made(evidence) is not None
     return fastest(
         tally
         for tally in evidence.tallied(tallies.TRACES)
-        if grew(tally, evidence) and (tally.name, tally.where) not in remade
+        if grew(tally, evidence)
+        and (tally.name, tally.where) not in remade
+        and not (has_new_models and tally.where is None)
     )
 
 

@@ -108,7 +108,7 @@ class _Comparison:
             return  # what is below holds its things through this one, and not beside it
         own = self._series(node, keys)
         is_longer = node.fan_out and self._rises(total.fan_out for total in own)
-        if is_longer and self._holds_the_same(node, keys):
+        if is_longer and self._is_known(keys) and self._holds_the_same(node, keys):
             gain = own[-1].own_bytes - own[0].own_bytes
             self.longer.append(_suspect(node, own, (), max(1, gain)))
         if node.depth < _NEAR_THE_ROOT:
@@ -170,8 +170,8 @@ class _Comparison:
         own: Sequence[Totals],
         multiplied: Sequence[tuple[Node, list[Totals]]],
     ) -> bool:
+        known = self._is_known(keys)
         # What the program has made since the last census may be all that it will ever make.
-        known = all(key in summary.totals for key, summary in zip(keys, self.earlier, strict=True))
         if node.kind is FrameType or (node.is_users and not known):
             return False
         if not known and _items(node, own[-1]) - _items(node, own[0]) == 1:
@@ -179,6 +179,10 @@ class _Comparison:
             return len(self.telling) > _ONE_INTERVAL
         is_grown = bool(multiplied) or self._rises(total.own_bytes for total in own)
         return is_grown and self._holds_the_same(node, keys)
+
+    def _is_known(self, keys: Keys) -> bool:
+        """Whether there was such a path at every earlier census."""
+        return all(key in summary.totals for key, summary in zip(keys, self.earlier, strict=True))
 
     def _holds_the_same(self, node: Node, keys: Keys) -> bool:
         """Whether it has kept what it held, and is not another thing in the same place."""

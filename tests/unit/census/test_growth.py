@@ -634,6 +634,15 @@ def test_comparison_of_summaries():
     assert longer == []
 
 
+def test_container_that_was_not_there_before_has_not_got_longer():
+    """The model of this round, caught at a later stage than that of the first census."""
+    root, later = Node("train", type(pytest), is_users=True), a_tree(9)
+
+    _, longer = compare([later], [summarise([root], MIB)], 2 * MIB)
+
+    assert longer == []
+
+
 def test_comparison_with_a_census_in_which_it_stood_still():
     series = [summarise([a_tree(size)], level * MIB) for level, size in enumerate((3, 6, 6))]
 
