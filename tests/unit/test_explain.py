@@ -86,6 +86,8 @@ def test_without_a_name_all_causes_are_listed_in_order():
     ("name", "advice"),
     [
         ("callback-retentoin", "lowwater explain callback-retention"),
+        ("dataset-cahce", "lowwater explain dataset-cache"),
+        ("generator-retentoin", "lowwater explain generator-retention"),
         ("LW20", "lowwater explain LW2"),
         ("xyz", "lowwater explain, which lists all of them"),
     ],
@@ -141,7 +143,7 @@ What to type
     lowwater run --mend train.py      repairs the known library leaks for this run
     lowwater run train.py             is it a leak, and which line holds the memory?
 
-What it may be
+Possible causes
 
     LW205  TensorFlow's global gradient registry keeps every graph that was traced for training.
     LW206  `clear_session()` is called while the model is still in use.

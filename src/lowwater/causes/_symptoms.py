@@ -45,17 +45,23 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "at what is in use inside it, not at its size. If in use grows with every round, "
         "something keeps tensors or models. A caught error can be the reason too: the "
         "exception holds the frames of the failed call, and so its tensors.",
-        (_RUN, ("lowwater.release()", "in the program: frees what is free, and says who holds it")),
+        (
+            _RUN,
+            (
+                "lowwater.release()",
+                "in the program: frees what it can, and names what holds the rest",
+            ),
+        ),
         ("LW105", "LW201", "LW205", "LW401"),
     ),
     Symptom(
         ("gpu", "nvidia-smi", "cuda", "vram", "cuda out of memory", "gpu memory"),
         "nvidia-smi shows a full GPU",
-        "TensorFlow takes nearly the whole GPU when it starts and keeps it until the process "
-        "ends. A full GPU in nvidia-smi is therefore no sign of a leak: what counts is what "
-        "is in use inside TensorFlow's pool. To let it take only what it needs, set "
-        "TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. Nothing inside the process "
-        "can give the pool back to the driver; a process that ends does.",
+        "By its documentation, TensorFlow takes nearly the whole GPU at startup and keeps it "
+        "until the process ends. So a full GPU in nvidia-smi is no sign of a leak: what counts "
+        "is what is in use inside TensorFlow's pool. To let it take only what it needs, set "
+        "TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To give all of it back, end "
+        "the process. Lowwater itself was not tested on a GPU.",
         (
             ("lowwater run train.py", "is memory in use growing, on the host and on each device?"),
             ("@lowwater.isolated", "in the program: run a training in its own process"),
@@ -63,7 +69,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         ("LW401", "LW405", "LW205"),
     ),
     Symptom(
-        ("clear_session", "clear session", "tf.keras.backend.clear_session", "keras.backend"),
+        ("clear_session", "clear session"),
         "clear_session() does not free the memory",
         "clear_session() forgets Keras' own global state. It does not free a model that a "
         "variable, a list, a History or TensorFlow's gradient registry still holds: for "
@@ -96,7 +102,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
             ("lowwater.mend()", "in the program, before the first model: repairs it"),
             (
                 'with lowwater.lifecycle("fold"):',
-                "in the program, around each fold: frees it, with proof",
+                "in the program, around each fold: frees it, with a receipt",
             ),
             ("lowwater.map(train, configs)", "in the program: each trial in its own process"),
             _RUN,
@@ -120,7 +126,6 @@ SYMPTOMS: tuple[Symptom, ...] = (
             "rss",
             "memory keeps growing",
             "htop",
-            "top",
             "resident memory",
             "malloc",
             "fragmentation",

@@ -5,6 +5,7 @@ import io
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable
 from typing import NoReturn
 
 import click
@@ -19,6 +20,8 @@ from lowwater.screen import Screen
 
 _WIDEST = 100
 _INDENT = " " * 4
+# As alike as this a word is the name of a cause with a slip of the finger: two letters swapped.
+_MISSPELT = 0.85
 
 
 @click.command()
@@ -51,13 +54,19 @@ def command(topics: tuple[str, ...]) -> None:
 def _asked_for(topics: tuple[str, ...]) -> list[Cause | Symptom]:
     """Causes and symptoms; words that only together name a symptom are one."""
     by_name = {key: cause for cause in CAUSES for key in (cause.code.lower(), cause.name)}
-    known = [by_name.get(topic.lower()) or symptom_of(topic) for topic in topics]
-    together = symptom_of(" ".join(topics))
+    known = [by_name.get(topic.lower()) or _symptom_of(topic, by_name) for topic in topics]
+    together = symptom_of(" ".join(topics)) if len(topics) > 1 else None
     if together is not None and not all(known):
         return [together]
     pairs = zip(topics, known, strict=True)
     found = [topic or _unknown(name, by_name) for name, topic in pairs]
     return [topic for number, topic in enumerate(found) if topic not in found[:number]]
+
+
+def _symptom_of(topic: str, by_name: Iterable[str]) -> Symptom | None:
+    """None where it is the name of a cause, misspelt: `dataset-cahce` is not about data sets."""
+    is_misspelt = difflib.get_close_matches(topic.lower(), by_name, n=1, cutoff=_MISSPELT)
+    return None if is_misspelt else symptom_of(topic)
 
 
 def _unknown(name: str, by_name: dict[str, Cause]) -> NoReturn:
@@ -80,7 +89,7 @@ def _print_list(console: Screen) -> None:
         line = Text(f"{cause.code}  ", "bold").append(f"{cause.name:<24}")
         # Never wrapped: one line per cause can be searched with grep.
         console.print(line.append(page.summary, "not bold"), soft_wrap=True)
-    console.print(Text("\nWhat you see, and how to ask about it:\n", "bold"))
+    console.print(Text("\nOr ask about what you see:\n", "bold"))
     for symptom in SYMPTOMS:
         console.print(
             f"  lowwater explain {_quoted(symptom.name):<24}{symptom.title}", soft_wrap=True
@@ -98,7 +107,7 @@ def _print_symptom(console: Screen, symptom: Symptom) -> None:
     console.print(Text("\nWhat to type\n", "bold"))
     for command_, purpose in symptom.commands:
         console.print(Text(f"{_INDENT}{command_:<34}{purpose}"), soft_wrap=True)
-    console.print(Text("\nWhat it may be\n", "bold"))
+    console.print(Text("\nPossible causes\n", "bold"))
     by_code = {cause.code: cause for cause in CAUSES}
     for code in symptom.codes:
         summary = page_of(by_code[code]).summary

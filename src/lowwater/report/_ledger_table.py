@@ -37,9 +37,7 @@ class _Layout:
 def ledger_table(rows: Iterable[LedgerRow], width: int, *, is_leak: bool) -> RenderableType:
     """All rows under the names of their layers, fitted to `width`."""
     rows = [row for row in rows if row.series]
-    largest = max((max(row.series) - min(row.series) for row in rows), default=0)
-    # A slow leak must show however small. Without one, 2 MiB beside 200 are no mountain.
-    layout = _layout(rows, width - _INDENT, 0 if is_leak else largest * _SMALL_SHARE)
+    layout = _layout(rows, width - _INDENT, is_leak=is_leak)
     table = _empty_table(layout)
     for layer, members in groupby(rows, key=attrgetter("layer")):
         _add_layer(table, one_line(layer), list(members), layout)
@@ -49,14 +47,14 @@ def ledger_table(rows: Iterable[LedgerRow], width: int, *, is_leak: bool) -> Ren
 def summary_table(rows: Iterable[LedgerRow], width: int, *, is_leak: bool) -> RenderableType:
     """One row for each layer, without names of layers and remarks."""
     rows = [row for row in rows if row.series]
-    largest = max((max(row.series) - min(row.series) for row in rows), default=0)
-    layout = _layout(rows, width, 0 if is_leak else largest * _SMALL_SHARE)
+    layout = _layout(rows, width, is_leak=is_leak)
     table = _empty_table(layout, "Where the memory is")
     _add_rows(table, rows, layout)
     return table
 
 
-def _layout(rows: Sequence[LedgerRow], width: int, least_change_bytes: float) -> _Layout:
+def _layout(rows: Sequence[LedgerRow], width: int, *, is_leak: bool) -> _Layout:
+    largest = max((max(row.series) - min(row.series) for row in rows), default=0)
     names = [cell_len(name) for row in rows for name in (_name(row), one_line(row.layer))]
     figures = zip(_TITLES, *map(_figures, rows), strict=True)
     widths = [max(map(len, column)) + _GAP for column in figures]
@@ -66,7 +64,8 @@ def _layout(rows: Sequence[LedgerRow], width: int, least_change_bytes: float) ->
     return _Layout(
         first_figure=1 if room < 0 else 0,
         blocks=blocks if blocks >= _NARROWEST_SPARKLINE else 0,
-        least_change_bytes=least_change_bytes,
+        # A slow leak must show however small. Without one, 2 MiB beside 200 are no mountain.
+        least_change_bytes=0 if is_leak else largest * _SMALL_SHARE,
     )
 
 

@@ -190,7 +190,8 @@ def _without_jitter(marks: Series, pieces: list[Piece], noise: float) -> list[Pi
     """The same pieces, or one for all that is where the longest line of them leads.
 
     Threads that work for the program may be a round ahead of it, or behind, for some rounds. A
-    few such marks in a row look like a change, but are no further off than others have been.
+    few such marks in a row look like a change, but are at most a round further off than others
+    have been.
     """
     first, last = _longest_line(pieces)
     start, stop = (pieces[first].start, pieces[last].stop) if pieces else (0, 0)
