@@ -42,7 +42,7 @@ test: ## build the wheel and test it: lanes `fast`, `frameworks` and `trials`
 
 NO_FRAMEWORK := not tensorflow and not tf_keras and not trials and not slow
 # These walk all objects of their own process: with few other tests in it, there are few.
-WALKERS := tests/unit/census tests/unit/giveback tests/unit/test_inquest.py tests/test_leaves_no_trace.py
+WALKERS := tests/unit/agent/census tests/unit/giveback tests/unit/agent/test_inquest.py tests/test_leaves_no_trace.py
 
 .PHONY: fast
 fast: $(FAST)/.ready ## the tests that need no framework, with none installed

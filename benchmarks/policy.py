@@ -21,11 +21,11 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from verdict_rates import SERIES  # noqa: E402
 
-from lowwater.gauges import in_use_bytes  # noqa: E402
+from lowwater.agent.suspicion import Suspicion  # noqa: E402
 from lowwater.model import Timeline  # noqa: E402
-from lowwater.policy import POLICY  # noqa: E402
-from lowwater.session import diagnose  # noqa: E402
-from lowwater.suspicion import Suspicion  # noqa: E402
+from lowwater.model.gauges import in_use_bytes  # noqa: E402
+from lowwater.model.policy import POLICY  # noqa: E402
+from lowwater.supervisor.session import diagnose  # noqa: E402
 from lowwater.verdict import judge  # noqa: E402
 from replay.measure import unit_of, verdict_on  # noqa: E402
 from replay.recordings import RECORDINGS, Recorded, recordings  # noqa: E402

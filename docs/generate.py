@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lowwater.causes import CAUSES
 from lowwater.causes._page import FLAT, Page, page_of
+from lowwater.causes.catalogue import CAUSES
 
 FOLDER = Path(__file__).parent / "reference" / "causes"
 

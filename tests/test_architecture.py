@@ -11,29 +11,36 @@ from pathlib import Path
 
 import pytest
 
-# Layer -> the modules and packages of `lowwater` that live in it, lowest first.
-# A name that does not exist yet is a place kept for it (DESIGN.md, "Layout").
+# The rooms, in the order in which the data pass through them. Nothing else is at the top level but
+# the front, `python -m lowwater` and the builders for tests.
+ROOMS = {
+    "model": "the words: what is measured, held, judged and found",
+    "agent": "all that runs inside the user's process",
+    "probes": "one file per source of numbers",
+    "recording": "the file in the middle: written by the agent, read by everybody else",
+    "supervisor": "the process beside the user's",
+    "verdict": "is it a leak, and where is the memory",
+    "causes": "who holds it, and how to fix it",
+    "diagnose": "the debugging checklist as experiments",
+    "giveback": "release, lifecycle, mend: memory comes back",
+    "isolation": "a fresh process for each trial",
+    "report": "a diagnosis becomes text or JSON",
+    "cli": "one file per command",
+}
+FRONT = {"__init__", "__main__", "testing"}
+
+# Layer -> the rooms, or parts of them, that live in it, lowest first. The longest name counts.
 LAYERS = {
-    "words": {
-        "model", "policy", "protocols", "units", "errors", "gauges", "assignment", "tallies",
-        "trace_lines", "experiment", "interruption", "printable", "screen",
-    },
-    "observe": {
-        "brake", "census", "environment", "escalation", "inquest", "instrumentation", "isolation",
-        "native_trace", "observer", "probes", "recording", "suspicion",
-    },
-    "judge": {"verdict", "causes", "upstream", "lint"},
-    "act": {"giveback", "mend", "experiments"},
+    "words": {"model", "report.screen"},
+    "observe": {"agent", "probes", "recording"},
+    "judge": {"verdict", "causes", "diagnose.compare", "diagnose.conclude"},
+    "act": {"giveback", "diagnose", "isolation"},
     "tell": {"report"},
-    # The agent composes what happens inside the watched process: it observes, and it may mend.
+    # What puts the parts together, in the user's process and beside it.
     "compose": {
-        "agent", "checklist", "lab", "launch", "progress", "rerun", "session", "signals",
-        "supervisor",
+        "agent.agent", "supervisor", "diagnose.checklist", "diagnose.lab", "diagnose.rerun",
     },
-    "doors": {
-        "__init__", "__main__", "cli", "demo", "doctor",
-        "keras_callback", "notebook", "pytest_plugin", "testing",
-    },
+    "doors": {"cli", *FRONT},
 }  # fmt: skip
 
 # Layer -> the layers it may import. Judge and tell are pure: they never see the running program.
@@ -54,14 +61,12 @@ FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 EXTRAS = {"memray", "optuna", "keras_tuner", "sklearn", "joblib", "ray"}
 
 # Run by `lowwater demo` as a user's script would be, and never imported by us.
-PROGRAMS = {"demo.leaking", "demo.mended"}
+PROGRAMS = {"cli._demo.leaking", "cli._demo.mended"}
 
 # What the user's process loads before the user's script. NumPy would read OMP_NUM_THREADS
 # before the script can set it, and every import here is waiting time for the user.
 AGENT_SIDE = {
-    "__init__", "agent", "assignment", "brake", "census", "environment", "gauges", "inquest",
-    "instrumentation", "model", "native_trace", "policy", "observer", "probes", "recording",
-    "escalation", "interruption", "mend", "suspicion", "tallies", "upstream",
+    "__init__", "agent", "causes.upstream", "giveback.mend", "model", "probes", "recording",
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 
@@ -94,7 +99,14 @@ class Module:
     @property
     def part(self):
         """The entry of LAYERS that this file belongs to."""
-        return self.name.partition(".")[0]
+        return part_of(self.name, LAYER_OF)
+
+
+def part_of(name, parts):
+    """The longest of these parts that a dotted name is in; its room where there is none."""
+    words = name.split(".")
+    longest_first = (".".join(words[:count]) for count in range(len(words), 0, -1))
+    return next((part for part in longest_first if part in parts), words[0])
 
 
 def parsed(name, source, modules=frozenset()):
@@ -113,7 +125,7 @@ def _imports(node, modules, *, at_module_level) -> Iterator[Import]:
             base = "." * child.level + (child.module or "")
             for alias in child.names:
                 full = f"{base}.{alias.name}"
-                is_module = full in modules or (base == "lowwater" and alias.name in LAYER_OF)
+                is_module = full in modules or (base == "lowwater" and alias.name in ROOMS)
                 yield Import(full if is_module else base, child.lineno, at_module_level)
         else:
             inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
@@ -137,8 +149,8 @@ def wall_crossings(module):
         if found.top != "lowwater":
             continue
         # `from lowwater import boundary` asks the front for a name; the front is a door.
-        part = found.module.split(".")[1] if "." in found.module else "__init__"
-        target = LAYER_OF.get(part)
+        name = found.module.partition(".")[2] or "__init__"
+        target = LAYER_OF.get(part_of(name, LAYER_OF))
         # A part without a layer is told of once, where it is defined.
         if target is not None and target not in MAY_IMPORT[layer]:
             yield (
@@ -170,7 +182,7 @@ def heavy_agent_imports(modules: Mapping[str, Module]):
 
 def loaded_with_agent(modules: Mapping[str, Module]):
     """Names of all modules that importing the agent side runs."""
-    waiting = [name for name, module in modules.items() if module.part in AGENT_SIDE]
+    waiting = [name for name in modules if part_of(name, AGENT_SIDE) in AGENT_SIDE]
     loaded = set()
     while waiting:
         name = waiting.pop()
@@ -250,9 +262,15 @@ def test_core_dependencies_are_exactly_what_is_imported(modules):
     assert third_party | ADVISED == required
 
 
+def test_every_room_is_listed(modules):
+    assert {name.partition(".")[0] for name in modules} == {*ROOMS, *FRONT}
+    assert len(ROOMS) <= 12
+
+
 def test_every_layer_says_what_it_may_import():
     assert set(MAY_IMPORT) == set(LAYERS)
     assert sum(map(len, LAYERS.values())) == len(LAYER_OF), "a part stands in two layers"
+    assert {part.partition(".")[0] for part in LAYER_OF} == {*ROOMS, *FRONT}
 
 
 # The checks themselves: each must catch the smallest program that breaks its wall.
@@ -284,7 +302,7 @@ def test_relative_import_is_caught():
 
 
 def test_words_that_import_the_front_are_caught():
-    [crossing] = wall_crossings(parsed("units", "from lowwater import boundary\n"))
+    [crossing] = wall_crossings(parsed("model.units", "from lowwater import boundary\n"))
 
     assert "(words) imports lowwater (doors)" in crossing
 
@@ -296,7 +314,9 @@ def test_file_without_a_layer_is_caught():
 
 
 def test_import_that_points_down_is_allowed():
-    assert not list(wall_crossings(parsed("session", "from lowwater.recording import load\n")))
+    assert not list(
+        wall_crossings(parsed("supervisor.session", "from lowwater.recording import load\n"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -327,14 +347,14 @@ def test_framework_that_loads_later_or_never_is_allowed(source):
 
 def test_agent_that_reaches_numpy_through_another_module_is_caught():
     package = {
-        "agent": parsed("agent", "from lowwater.units import format_bytes\n"),
-        "units": parsed("units", "import re\nimport numpy as np\n"),
+        "agent": parsed("agent", "from lowwater.model.units import format_bytes\n"),
+        "model.units": parsed("model.units", "import re\nimport numpy as np\n"),
     }
 
     [heavy] = heavy_agent_imports(package)
 
     assert heavy == (
-        "lowwater.units:2 loads numpy into the watched program; "
+        "lowwater.model.units:2 loads numpy into the watched program; "
         "the agent side may load only the standard library and msgspec"
     )
 
@@ -362,12 +382,12 @@ def test_package_whose_front_is_heavy_is_caught():
 # What the program's signal handlers raise inside our code is the program's: nobody swallows it.
 
 # Of these parts only what the supervisor does: it is not the program's process.
-SUPERVISORS = {"native_trace/sites.py", "recording/place.py", "recording/reader.py"}
+SUPERVISORS = {"agent/native_trace/sites.py", "recording/place.py", "recording/reader.py"}
 # A `TimeoutError` is an OSError; what else handlers raise is an Exception or more.
 BROAD = {"BaseException", "Exception", "OSError", "EnvironmentError", "IOError", "TimeoutError"}
 BROAD |= {"RuntimeError"}
 # Where the program is over, nobody is left to be told.
-ALLOWED = {("agent.py", "_finish")}
+ALLOWED = {("agent/agent.py", "_finish")}
 
 
 def catches(source):
@@ -402,7 +422,8 @@ def agent_side_files():
     [root] = importlib.util.find_spec("lowwater").submodule_search_locations
     for path in sorted(Path(root).rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        if name.split("/")[0].removesuffix(".py") in AGENT_SIDE and name not in SUPERVISORS:
+        dotted = name.removesuffix(".py").replace("/", ".")
+        if part_of(dotted, AGENT_SIDE) in AGENT_SIDE and name not in SUPERVISORS:
             yield pytest.param(path, name, id=name)
 
 

@@ -1,6 +1,6 @@
 """Text from outside reaches a terminal through one door, which cleans it: no other is made.
 
-`lowwater.screen.Screen` is the door for what has colours, `say` of `cli/_output.py` for plain
+`Screen` of `report/screen.py` is the door for what has colours, `say` of `cli/_output.py` for plain
 text, and `LiveLine` for the one line that steers the cursor itself.
 """
 
@@ -12,8 +12,8 @@ import pytest
 
 # What parses markup, or writes to a terminal -> the only file that may call it.
 DOORS = {
-    "Console": "screen.py",
-    "TextColumn": "screen.py",
+    "Console": "report/screen.py",
+    "TextColumn": "report/screen.py",
     # Its title is parsed, whatever the console says.
     "Panel": None,
     "get_console": None,

@@ -8,8 +8,8 @@ import weakref
 
 import pytest
 
-from lowwater.agent import Agent
-from lowwater.observer import Observer
+from lowwater.agent.agent import Agent
+from lowwater.agent.observer import Observer
 from lowwater.recording.writer import Writer
 
 FILE = "/home/me/train_without_a_trace.py"
@@ -112,8 +112,8 @@ def test_censuses_leave_little_behind(agent):
 KERAS = """\
 import gc, sys, weakref, inspect
 import keras
-from lowwater.agent import Agent
-from lowwater.observer import Observer
+from lowwater.agent.agent import Agent
+from lowwater.agent.observer import Observer
 from lowwater.recording.writer import Writer
 
 def codes():

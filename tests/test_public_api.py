@@ -90,7 +90,11 @@ def test_program_has_all_that_gives_memory_back_before_its_first_call(program):
 
 @pytest.mark.parametrize(
     "command",
-    [("-c", "from lowwater.agent import main"), ("-c", "import lowwater.cli"), ("-m", "lowwater")],
+    [
+        ("-c", "from lowwater.agent.agent import main"),
+        ("-c", "import lowwater.cli"),
+        ("-m", "lowwater"),
+    ],
 )
 def test_our_own_doors_load_nothing_that_gives_memory_back(command):
     assert loaded_for(*command, "--version") == []

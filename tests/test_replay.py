@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from lowwater.report.json import to_dict
-from lowwater.session import diagnose
+from lowwater.supervisor.session import diagnose
 from replay.first_line import SPECIMENS, finding_faults, verdict_faults
 from replay.measure import (
     ENOUGH_ROUNDS,

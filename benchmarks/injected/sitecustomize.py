@@ -40,7 +40,11 @@ def failing(function):
     def failing_function(*arguments, **options):
         global calls
         # Parts of Lowwater run in its own process as well: there they are not to be harmed.
-        if "lowwater.agent" in sys.modules and FAULT["pid"] in (None, os.getpid()) and is_time():
+        if (
+            "lowwater.agent.agent" in sys.modules
+            and FAULT["pid"] in (None, os.getpid())
+            and is_time()
+        ):
             FAULT["pid"] = os.getpid()
             calls += 1
             if calls == FAULT["call"]:

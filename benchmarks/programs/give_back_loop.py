@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 import lowwater
-from lowwater import gauges
-from lowwater.model import Reading
+from lowwater.model import Reading, gauges
 from lowwater.probes import default_probes
 
 TENSOR_BYTES = 4 << 20

@@ -5,11 +5,11 @@ from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from lowwater.instrumentation.explicit import boundary
-from lowwater.mend import mend
+from lowwater.agent.instrumentation.explicit import boundary
 
 if TYPE_CHECKING:
     from lowwater.giveback.lifecycle import lifecycle
+    from lowwater.giveback.mend import mend
     from lowwater.giveback.release import release
     from lowwater.giveback.sessions import sessions
     from lowwater.isolation.adapters.joblib import joblib_backend
@@ -35,6 +35,7 @@ _LAZY = {
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),
     "map": ("lowwater.isolation.mapping", "map_trials"),
+    "mend": ("lowwater.giveback.mend", "mend"),
     "release": ("lowwater.giveback.release", "release"),
     "sessions": ("lowwater.giveback.sessions", "sessions"),
 }

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lowwater import gauges
 from lowwater.model import (
     Census,
     Collection,
@@ -28,6 +27,7 @@ from lowwater.model import (
     Timeline,
     Unit,
     Verdict,
+    gauges,
 )
 
 _MIB = 1 << 20

@@ -378,7 +378,7 @@ def test_census_that_fails_costs_the_finding_and_nothing_else(programs):
         "train.py",
         """\
         import time
-        from lowwater.census.census import CensusTaker
+        from lowwater.agent.census.census import CensusTaker
         tries = []
         def take(*arguments):
             tries.append(1)
@@ -405,7 +405,7 @@ def test_interrupt_during_a_census_reaches_the_program_and_leaves_the_collector_
         "train.py",
         """\
         import gc, os, signal, time
-        from lowwater.census import census
+        from lowwater.agent.census import census
         walk = census.Walk.run
         def run(self):
             if "sent" not in globals():

@@ -7,8 +7,8 @@ import pytest
 # Stands before each program: one factor, made as the agent makes it.
 MADE = """
     import json, sys
-    from lowwater.experiments.change import Change
-    from lowwater.experiments.factors import find_factor
+    from lowwater.diagnose.change import Change
+    from lowwater.diagnose.factors import find_factor
 
     notes = []
     find_factor("{key}").apply(Change(notes.append), "")
@@ -205,8 +205,8 @@ def test_line_adds_an_operation_once_from_the_first_run_of_the_graph_on(told):
 def test_tape_that_stays_open_forgets_and_records_on_and_one_of_a_round_is_left_alone(programs):
     text = """
     import json
-    from lowwater.experiments.change import Change
-    from lowwater.experiments.factors import find_factor
+    from lowwater.diagnose.change import Change
+    from lowwater.diagnose.factors import find_factor
 
     notes = []
     change = Change(notes.append)

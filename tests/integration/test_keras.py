@@ -183,8 +183,8 @@ def test_every_patch_is_undone(programs):
         "check.py",
         """\
         import gc, sys
-        from lowwater.agent import start
-        from lowwater.assignment import Assignment
+        from lowwater.agent.agent import start
+        from lowwater.model.assignment import Assignment
         import keras
         from keras.src.callbacks.callback_list import CallbackList
         from tensorflow.python.client import session

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lowwater.mend._repairs import REPAIRS
+from lowwater.giveback.mend._repairs import REPAIRS
 
 pytestmark = pytest.mark.tensorflow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lowwater import gauges
+from lowwater.model import gauges
 
 pytestmark = pytest.mark.tensorflow
 

@@ -9,13 +9,13 @@ import jsonschema
 import msgspec
 import pytest
 
-from lowwater.errors import UnreadableInput
+from lowwater.model.errors import UnreadableInput
 from lowwater.recording.frames import MAGIC, frame, whole_frames
 from lowwater.recording.reader import load
 from lowwater.recording.records import decode
 from lowwater.report import json as json_report
 from lowwater.report import text
-from lowwater.session import diagnose
+from lowwater.supervisor.session import diagnose
 
 HERE = Path(__file__).parent
 EVIL = "\x1b[31mEVIL\x1b]0;t\x07 [/data] \\[/foo] [red]x :smile: \u202e\x9b2J\r\x00\u2028{0} `"

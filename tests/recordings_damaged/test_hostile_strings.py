@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from lowwater import cli, tallies
-from lowwater.progress import Progress
+from lowwater import cli
+from lowwater.model import tallies
 from lowwater.recording.reader import load
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.report.live import LiveLine
+from lowwater.supervisor.progress import Progress
 
 EVIL = "\x1b[31mEVIL\x1b]0;t\x07[/data]\\[/foo]\u202e\x9b2J\r"
 HARMLESS = re.compile(r"\?\[31mEVIL\?\]0;t\??\[/data\]\\\[/foo\]")
@@ -63,7 +64,7 @@ def left_of(shown, ours=r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[78D]|\r"):
 @pytest.mark.parametrize("colour", [False, True])
 def test_no_final_screen_lets_them_out(evil_recording, monkeypatch, colour):
     from lowwater.cli._output import print_diagnosis
-    from lowwater.session import diagnose
+    from lowwater.supervisor.session import diagnose
 
     stream = Terminal() if colour else io.StringIO()
     print_diagnosis(diagnose(load(evil_recording)), stream)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from lowwater.model import Diagnosis, Ending, Kind, Note, Timeline
-from lowwater.session import diagnose
+from lowwater.supervisor.session import diagnose
 from lowwater.testing import a_run
 from replay.measure import unit_of
 from replay.recordings import RECORDINGS, Recorded

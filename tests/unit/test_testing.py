@@ -5,8 +5,8 @@ import doctest
 import pytest
 
 import lowwater.testing
-from lowwater.gauges import HEAP_USED, RSS_ANON, in_use_bytes
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import HEAP_USED, RSS_ANON, in_use_bytes
 from lowwater.testing import FakeProbe, a_run, together
 
 MIB = 1 << 20

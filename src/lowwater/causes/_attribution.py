@@ -14,10 +14,11 @@ from math import inf
 from lowwater.causes import _kinds
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._fingerprint import digest, fingerprint
+from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.causes._paths import below, is_programs, leads_to_native
 from lowwater.causes._trace import draw_trace
 from lowwater.model import Evidence, Finding, Holder, Kind
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 
 _FEWEST_CENSUSES = 2
 # A graph or a model has at least this much of a Python side. An item with less, such as one that
@@ -71,12 +72,12 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
     claimed = sum(claim.grown_bytes for claim in claims)
     # Sizes are estimates, so what is claimed may add up to more than the growth. What nobody
     # claims may not: a path of a library that is reached in another way seems to have grown.
-    total = max(evidence.growth_bytes, claimed)
+    total = max(growth_bytes(evidence), claimed)
     if total <= 0:
         return ()
     # What a library holds and nobody knows is nobody's either.
     unclaimed = sum(holder.grown_bytes for holder in evidence.holders) - claimed
-    rest = min(total - claimed, evidence.unexplained_bytes + max(0, unclaimed))
+    rest = min(total - claimed, unexplained_bytes(evidence) + max(0, unclaimed))
     claims = _merged(_with_rest(claims, rest, total, evidence, causes))
     ranked = sorted(claims, key=lambda claim: claim.rank, reverse=True)
     told = [claim for claim in ranked if claim.grown_bytes >= POLICY.least_share * total] or ranked[
@@ -89,7 +90,7 @@ def attribute(evidence: Evidence, causes: tuple[Cause, ...]) -> tuple[Finding, .
 def why_nothing_is_found(evidence: Evidence) -> str:
     """The reason why a leak has no cause."""
     looks = len(evidence.censuses)
-    if looks >= _FEWEST_CENSUSES and evidence.growth_bytes <= 0:
+    if looks >= _FEWEST_CENSUSES and growth_bytes(evidence) <= 0:
         return "no cause found: memory in use did not grow between two heap scans"
     if looks >= _FEWEST_CENSUSES:
         return (
@@ -156,7 +157,7 @@ def _most_times(cause: Cause, holder: Holder, evidence: Evidence) -> float:
     # Unless the items themselves are such things: a tape is small, whatever it has recorded.
     is_direct = any(_kinds.is_native_alone(step) for step in below(holder)[:1])
     # Nor has it a bound where ever more such things were counted.
-    if is_direct or cause.in_rest(evidence.unexplained_bytes, evidence) is not None:
+    if is_direct or cause.in_rest(unexplained_bytes(evidence), evidence) is not None:
         return inf
     return _MOST_NATIVE if is_heavy else 1
 

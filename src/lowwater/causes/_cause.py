@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lowwater.causes.upstream import KnownLeak
 from lowwater.model import Evidence, Holder, Kind
-from lowwater.upstream import KnownLeak
 
 
 @dataclass(frozen=True, slots=True)

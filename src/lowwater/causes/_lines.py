@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lowwater import tallies
-from lowwater.model import Evidence, Kind, Tally
+from lowwater.model import Evidence, Kind, Tally, tallies
 
 # Calls that train or make pipelines, the most telling first.
 TRAINING = ("fit", "train_on_batch", "train_step", "fit_generator")

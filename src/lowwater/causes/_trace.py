@@ -11,7 +11,7 @@ from lowwater.causes import _kinds, _words
 from lowwater.causes._pace import Pace
 from lowwater.causes._paths import function_name
 from lowwater.model import Evidence, Holder, Status, Step, TraceNode
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 
 # A trace is read at a glance, or not at all.
 MOST_NODES = 8

@@ -4,7 +4,7 @@ from lowwater.causes import _kinds
 from lowwater.causes._pace import NO_UNIT, Pace
 from lowwater.causes._paths import below
 from lowwater.model import Evidence, Holder, Step, Tally, Unit
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 
 _BUILTINS = {"str": "string", "bytes": "bytes object", "NoneType": "None"}

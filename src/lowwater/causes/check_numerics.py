@@ -4,8 +4,8 @@ from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import TRAINING, line_of_call, models_made
 from lowwater.causes._paths import global_of_library
+from lowwater.causes.upstream.check_numerics import CHECK_NUMERICS
 from lowwater.model import Evidence, Holder
-from lowwater.upstream.check_numerics import CHECK_NUMERICS
 
 _TABLE = "CHECK_NUMERICS_INPUT_LOOKUP"
 _TRACING = ("predict", "evaluate", *TRAINING)

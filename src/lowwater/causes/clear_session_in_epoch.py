@@ -1,10 +1,9 @@
 """LW206 clear-session-in-epoch."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import grown, has_one_model
-from lowwater.model import Evidence, Holder, Tally
+from lowwater.model import Evidence, Holder, Tally, tallies
 
 _CLEAR = "clear_session"
 # Calls for each model. One before and one after it are the usual way between models.

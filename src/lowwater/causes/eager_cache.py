@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lowwater import tallies
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
+from lowwater.causes._growth import growth_bytes
 from lowwater.causes._lines import (
     TRAINING,
     altogether,
@@ -17,10 +17,10 @@ from lowwater.causes._lines import (
     risen,
 )
 from lowwater.causes._pace import Pace
-from lowwater.model import Evidence, Tally
-from lowwater.policy import POLICY
-from lowwater.units import format_bytes
-from lowwater.upstream.eager_cache import EAGER_CACHE
+from lowwater.causes.upstream.eager_cache import EAGER_CACHE
+from lowwater.model import Evidence, Tally, tallies
+from lowwater.model.policy import POLICY
+from lowwater.model.units import format_bytes
 
 _KERNELS = "tensorflow kernel cache"
 _NUMBERS = "tensorflow cache of numbers"
@@ -159,7 +159,7 @@ def _held_between_censuses(evidence: Evidence) -> int | None:
     grown_bytes = (verdict.growth_bytes_per_unit or 0) * verdict.units_seen
     if held_bytes is None or grown_bytes <= 0:
         return None
-    return round(held_bytes * min(1.0, evidence.growth_bytes / grown_bytes))
+    return round(held_bytes * min(1.0, growth_bytes(evidence) / grown_bytes))
 
 
 def _computes_elsewhere(evidence: Evidence) -> bool:

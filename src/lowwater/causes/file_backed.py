@@ -3,7 +3,7 @@
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._ledger import MAPPED_FILES, risen_bytes
 from lowwater.model import Evidence, Kind
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 
 # What a user would notice in `top`; libraries that load late stay below it.
 _NOTICEABLE_BYTES = 16 << 20

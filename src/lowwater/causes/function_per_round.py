@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import grew, remade, short_name
 from lowwater.causes.gradient_registry import is_in_registry
-from lowwater.model import Evidence, Holder, Tally
+from lowwater.model import Evidence, Holder, Tally, tallies
 
 
 class FunctionPerRound(Cause):

@@ -1,14 +1,13 @@
 """LW205 gradient-registry."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made
 from lowwater.causes._paths import nearest_line
-from lowwater.gauges import GRADIENTS
-from lowwater.model import Evidence, Holder, Tally
-from lowwater.upstream._known_leak import parse_version
-from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
+from lowwater.causes.upstream._known_leak import parse_version
+from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
+from lowwater.model import Evidence, Holder, Tally, tallies
+from lowwater.model.gauges import GRADIENTS
 
 _HOLDER = "tensorflow gradient registry"
 _UNTRAINED_FIX = (

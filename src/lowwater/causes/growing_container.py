@@ -2,6 +2,7 @@
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
+from lowwater.causes._growth import growth_bytes
 from lowwater.causes._paths import (
     above,
     below,
@@ -67,7 +68,7 @@ class GrowingContainer(Cause):
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """Whatever of the program no other cause has claimed, or much of it in Python itself."""
-        is_much = holder.grown_bytes >= _LEAST_OF_PYTHON * evidence.growth_bytes
+        is_much = holder.grown_bytes >= _LEAST_OF_PYTHON * growth_bytes(evidence)
         return is_programs(holder) or (is_much and not is_in_framework(holder))
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:

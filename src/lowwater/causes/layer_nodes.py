@@ -1,12 +1,11 @@
 """LW212 layer-nodes."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import grown, models_made
 from lowwater.causes._paths import container, nearest_line, owners
-from lowwater.model import Evidence, Holder, Step
-from lowwater.upstream.layer_nodes import LAYER_NODES
+from lowwater.causes.upstream.layer_nodes import LAYER_NODES
+from lowwater.model import Evidence, Holder, Step, tallies
 
 _HOLDER = "keras layer nodes"
 # Keras 3, and with `_value` behind them tf_keras.

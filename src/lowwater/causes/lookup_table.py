@@ -1,11 +1,10 @@
 """LW211 lookup-table."""
 
-from lowwater import tallies
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import altogether
-from lowwater.model import Evidence
-from lowwater.upstream.lookup_table import LOOKUP_TABLE
+from lowwater.causes.upstream.lookup_table import LOOKUP_TABLE
+from lowwater.model import Evidence, tallies
 
 
 class LookupTable(Cause):

@@ -2,8 +2,9 @@
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
+from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.model import Evidence, NativeSite, NativeTrace
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 
 # Sizes of Python objects are good to a few percent: less than this may be the error of our sum.
 _LEAST_SHARE = 0.2
@@ -56,15 +57,15 @@ class NativeGrowth(Cause):
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
         """A good part of the growth that nothing else explains."""
-        if rest_bytes < max(_LEAST_BYTES, _LEAST_SHARE * evidence.growth_bytes):
+        if rest_bytes < max(_LEAST_BYTES, _LEAST_SHARE * growth_bytes(evidence)):
             return None
-        growth = format_bytes(evidence.growth_bytes)
+        growth = format_bytes(growth_bytes(evidence))
         told = (
             f"{format_bytes(rest_bytes)} of the {growth} growth of memory in use is in "
-            f"{(_UNSEEN if evidence.unexplained_bytes >= _MOST * rest_bytes else _UNNAMED)}"
+            f"{(_UNSEEN if unexplained_bytes(evidence) >= _MOST * rest_bytes else _UNNAMED)}"
         )
         loop, trace = _words.unit_of(evidence).where, evidence.native_trace
-        share_of_rest = min(1.0, rest_bytes / evidence.growth_bytes)
+        share_of_rest = min(1.0, rest_bytes / growth_bytes(evidence))
         found = _leading(trace, share_of_rest) if trace else None
         if trace is None or found is None:
             return Account(f"{told}; {_unknown(trace, loop)}", where=loop, fix=_fix_after(trace))

@@ -1,11 +1,10 @@
 """LW204 open-session."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import grown
 from lowwater.causes._paths import below, line_of, name_of
-from lowwater.model import Evidence, Holder
+from lowwater.model import Evidence, Holder, tallies
 
 
 class OpenSession(Cause):

@@ -1,10 +1,10 @@
 """LW208 persistent-tape."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
+from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.causes._paths import line_of, name_of
-from lowwater.model import Evidence, Holder
+from lowwater.model import Evidence, Holder, tallies
 
 _RECORDS = (
     "A gradient tape records through all rounds: it keeps what every operation needs for its "
@@ -52,7 +52,7 @@ class PersistentTape(Cause):
         """A tape lies on the path, or comes with each item where most of the growth is native."""
         if _is_on_path(holder):
             return True
-        is_native = evidence.unexplained_bytes > _MOSTLY * evidence.growth_bytes
+        is_native = unexplained_bytes(evidence) > _MOSTLY * growth_bytes(evidence)
         return is_native and any(_kinds.is_tape(step) for step in holder.brings)
 
     def account(self, holder: Holder, evidence: Evidence) -> Account:

@@ -1,12 +1,11 @@
 """LW304 pipeline-per-round."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import FEEDING, grown, line_of_call
 from lowwater.causes._paths import below, nearest_line
-from lowwater.model import Evidence, Holder
-from lowwater.upstream.pipeline_per_round import PIPELINE_PER_ROUND
+from lowwater.causes.upstream.pipeline_per_round import PIPELINE_PER_ROUND
+from lowwater.model import Evidence, Holder, tallies
 
 _TABLE = "_py_funcs_used_in_graph"
 

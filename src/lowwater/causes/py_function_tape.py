@@ -4,8 +4,8 @@ from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import line_of_call
 from lowwater.causes._paths import below, global_of_library, nearest_line
+from lowwater.causes.upstream.py_function_tape import PY_FUNCTION_TAPE
 from lowwater.model import Evidence, Holder
-from lowwater.upstream.py_function_tape import PY_FUNCTION_TAPE
 
 
 class PyFunctionTape(Cause):

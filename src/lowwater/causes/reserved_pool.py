@@ -3,7 +3,7 @@
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._ledger import MALLOC_FREE, POOL_FREE, last_bytes
 from lowwater.model import Evidence, Kind
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 
 
 class ReservedPool(Cause):

@@ -1,12 +1,11 @@
 """LW202 retraced-function."""
 
-from lowwater import tallies
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made, retraced, short_name
 from lowwater.causes._paths import function_name
 from lowwater.causes.gradient_registry import is_in_registry
-from lowwater.model import Evidence, Holder, Step, Tally
+from lowwater.model import Evidence, Holder, Step, Tally, tallies
 
 _SHAPES_FIX = (
     "Use one input shape, or a few: for example, pad to the next multiple of 64, or sort inputs "

@@ -3,8 +3,8 @@
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._paths import below, global_of_library
+from lowwater.causes.upstream.serializable_registry import SERIALIZABLE_REGISTRY
 from lowwater.model import Evidence, Holder
-from lowwater.upstream.serializable_registry import SERIALIZABLE_REGISTRY
 
 _TABLES = frozenset({"GLOBAL_CUSTOM_NAMES", "GLOBAL_CUSTOM_OBJECTS"})
 

@@ -1,8 +1,7 @@
 """LW108 waits-for-collector."""
 
-from lowwater import tallies
 from lowwater.causes._cause import Account, Cause
-from lowwater.model import Evidence, Kind, Tally
+from lowwater.model import Evidence, Kind, Tally, tallies
 
 # A collection always finds something.
 _NOTICEABLE = 1 << 20

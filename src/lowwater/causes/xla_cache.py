@@ -1,6 +1,5 @@
 """LW210 xla-cache."""
 
-from lowwater import tallies
 from lowwater.causes import _words
 from lowwater.causes._cause import Account, Cause
 from lowwater.causes._lines import (
@@ -12,8 +11,8 @@ from lowwater.causes._lines import (
     models_made,
     retraced,
 )
-from lowwater.model import Evidence, Tally
-from lowwater.upstream.xla_cache import XLA_CACHE
+from lowwater.causes.upstream.xla_cache import XLA_CACHE
+from lowwater.model import Evidence, Tally, tallies
 
 _HOLDER = "tensorflow XLA cache"
 _USING = (*TRAINING, "predict", "evaluate", "predict_on_batch", "test_on_batch")

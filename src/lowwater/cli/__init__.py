@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from lowwater.errors import LowwaterError
-from lowwater.printable import one_line
+from lowwater.model.errors import LowwaterError
+from lowwater.model.printable import one_line
 
 COMMANDS = ("run", "diagnose", "report", "explain", "doctor", "demo")
 

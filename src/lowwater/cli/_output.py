@@ -8,9 +8,9 @@ from typing import ParamSpec, TextIO
 
 import click
 
-from lowwater.errors import LowwaterError, UserError
 from lowwater.model import Diagnosis
-from lowwater.printable import one_line, printable
+from lowwater.model.errors import LowwaterError, UserError
+from lowwater.model.printable import one_line, printable
 
 _WIDEST = 100
 P = ParamSpec("P")

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from lowwater.cli._output import say
-from lowwater.errors import UsageError
-from lowwater.experiments.sandbox import sandboxes
-from lowwater.experiments.writes import MOST_NAMED, Writes
-from lowwater.experiments.written_files import writes_files
-from lowwater.printable import one_line
+from lowwater.diagnose.sandbox import sandboxes
+from lowwater.diagnose.writes import MOST_NAMED, Writes
+from lowwater.diagnose.written_files import writes_files
+from lowwater.model.errors import UsageError
+from lowwater.model.printable import one_line
 
 _SEEMS = "The program runs several times and seems to write files: each run writes them again."
 _IN_COPIES = "each run uses its own copy of this folder. Use --yes to run here."

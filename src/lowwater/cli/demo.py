@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from lowwater.assignment import Assignment
 from lowwater.cli._output import print_diagnosis, say
-from lowwater.errors import UsageError
-from lowwater.launch import launch
+from lowwater.model.assignment import Assignment
+from lowwater.model.errors import UsageError
 from lowwater.recording.place import recording_at
-from lowwater.session import live_line, watch
+from lowwater.supervisor.launch import launch
+from lowwater.supervisor.session import live_line, watch
 
 # The part of the program that matters, shown before it runs.
 _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
@@ -33,7 +33,7 @@ def command(*, mended: bool, verbose: bool) -> None:
         msg = "the demo trains a small Keras model, but Keras is not installed"
         raise UsageError(msg, advice="pip install 'lowwater[tensorflow]'")
     name = "mended.py" if mended else "leaking.py"
-    source = (files("lowwater.demo") / name).read_text(encoding="utf-8")
+    source = (files("lowwater.cli._demo") / name).read_text(encoding="utf-8")
     say(_excerpt(source))
     say(f"$ lowwater run {name}")
     # TensorFlow greets with several lines about the processor; here they are in the way.

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
-from lowwater.assignment import STDIN
-from lowwater.checklist import Checklist
 from lowwater.cli._output import print_diagnosis, say, write_json
 from lowwater.cli._places import Places
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.cli.run import FINDINGS, check_module, check_output, check_script
-from lowwater.errors import UsageError
-from lowwater.experiments.cuts import Cuts
-from lowwater.experiments.kept_runs import kept_runs
-from lowwater.experiments.run_guard import RunGuard
-from lowwater.lab import Lab
+from lowwater.diagnose.checklist import Checklist
+from lowwater.diagnose.cuts import Cuts
+from lowwater.diagnose.kept_runs import kept_runs
+from lowwater.diagnose.lab import Lab
+from lowwater.diagnose.rerun import Program, Reruns
+from lowwater.diagnose.run_guard import RunGuard
+from lowwater.model.assignment import STDIN
+from lowwater.model.errors import UsageError
+from lowwater.model.units import parse_duration
 from lowwater.recording.place import check_place
 from lowwater.report.experiments_bar import experiments_bar
-from lowwater.rerun import Program, Reruns
-from lowwater.signals import held_back
-from lowwater.units import parse_duration
+from lowwater.supervisor.signals import held_back
 
 INTERRUPTED = 130
 

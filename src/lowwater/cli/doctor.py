@@ -4,9 +4,9 @@ import json
 
 import click
 
+from lowwater.cli._doctor import examine
+from lowwater.cli._doctor.text import as_data, as_text
 from lowwater.cli._output import say, write_text
-from lowwater.doctor import examine
-from lowwater.doctor.text import as_data, as_text
 
 
 @click.command("doctor")

@@ -11,12 +11,12 @@ from typing import NoReturn
 import click
 from rich.text import Text
 
-from lowwater.causes import CAUSES, Cause
 from lowwater.causes._page import FLAT, Page, page_of
 from lowwater.causes._symptoms import SYMPTOMS, Symptom, symptom_of
+from lowwater.causes.catalogue import CAUSES, Cause
 from lowwater.cli._output import show
-from lowwater.errors import UsageError
-from lowwater.screen import Screen
+from lowwater.model.errors import UsageError
+from lowwater.report.screen import Screen
 
 _WIDEST = 100
 _INDENT = " " * 4

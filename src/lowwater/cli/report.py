@@ -6,7 +6,7 @@ import click
 
 from lowwater.cli._output import print_diagnosis, write_json
 from lowwater.recording.reader import load
-from lowwater.session import diagnose
+from lowwater.supervisor.session import diagnose
 
 
 @click.command()

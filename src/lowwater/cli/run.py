@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lowwater.assignment import STDIN, Assignment
 from lowwater.cli._output import print_diagnosis, tell, write_json
-from lowwater.errors import UsageError
-from lowwater.launch import launch
+from lowwater.model.assignment import STDIN, Assignment
+from lowwater.model.errors import UsageError
+from lowwater.model.units import parse_bytes
 from lowwater.recording.place import check_place, recording_at
-from lowwater.signals import Witness, drop_held, held_back
-from lowwater.units import parse_bytes
+from lowwater.supervisor.launch import launch
+from lowwater.supervisor.signals import Witness, drop_held, held_back
 
 if TYPE_CHECKING:
     from lowwater.model import Diagnosis
@@ -101,7 +101,7 @@ def _watched(assignment: Assignment, record: str | None, *, quiet: bool) -> "tup
         child = launch(replace(assignment, recording=place.path))
         witness = Witness.if_possible()
         # The program is on its way: what we import from here on costs the user no time.
-        from lowwater.session import live_line, watch, with_note
+        from lowwater.supervisor.session import live_line, watch, with_note
 
         with live_line(None if quiet else sys.stderr) as line:
             diagnosis, outcome = watch(child, place.path, line, witness)

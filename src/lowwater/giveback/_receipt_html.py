@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from lowwater.giveback import _receipt_text as text
-from lowwater.trace_lines import as_text
+from lowwater.model.trace_lines import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lowwater.trace_lines import as_text
-from lowwater.units import format_bytes
+from lowwater.model.trace_lines import as_text
+from lowwater.model.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from lowwater.census.instances import is_complete
-from lowwater.census.roots import frames_now
+from lowwater.agent.census.instances import is_complete
+from lowwater.agent.census.roots import frames_now
 from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
-from lowwater.mend._owners import EXPORTED
+from lowwater.giveback.mend._owners import EXPORTED
 
 _OPS = "tensorflow.python.framework.ops"
 _NAME = re.compile(r"CustomGradient-\d+")

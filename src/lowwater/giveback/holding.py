@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CellType, CodeType, FrameType, ModuleType
 from typing import Any
 
-from lowwater.census.instances import objects_of
-from lowwater.census.roots import namespace
+from lowwater.agent.census.instances import objects_of
+from lowwater.agent.census.roots import namespace
 
 # More objects than a large model has once its compiled functions are gone.
 _MOST = 400_000

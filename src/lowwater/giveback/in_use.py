@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from lowwater.census.roots import variables_of
+from lowwater.agent.census.roots import variables_of
 
 _AT_WORK = frozenset(
     (

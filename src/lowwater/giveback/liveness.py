@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from lowwater.census.roots import namespace
+from lowwater.agent.census.roots import namespace
 from lowwater.giveback.code_flow import CodeFlow, is_function
 from lowwater.giveback.notebook_cell import read_in_rest_of_cell
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from lowwater.census.instances import objects_of, subclasses_of
-from lowwater.census.kinds import derives, qualname_of
+from lowwater.agent.census.instances import objects_of, subclasses_of
+from lowwater.agent.census.kinds import derives, qualname_of
 
 MODEL, LAYER, OPTIMIZER, VARIABLE = "model", "layer", "optimizer", "variable"
 FUNCTION, GRAPH, DATASET, SESSION = "function", "graph", "data set", "session"

@@ -6,7 +6,8 @@ import sys
 import sysconfig
 from types import FrameType
 
-_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from lowwater.model.own_code import OWN_FOLDER, is_own
+
 _LIBRARIES = tuple(
     os.path.realpath(path) + os.sep
     for name, path in sysconfig.get_paths().items()
@@ -18,7 +19,7 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 def is_users(filename: str) -> bool:
     """Whether a file is the program's: neither ours, nor of a library, nor of Python itself."""
-    if filename.startswith(("<frozen", _OUR_FOLDER)):
+    if filename.startswith(("<frozen", OWN_FOLDER)):
         return False
     real = os.path.realpath(filename)
     return not (real.startswith(_LIBRARIES) or any(folder in real for folder in _INSTALLED))
@@ -63,4 +64,4 @@ def calling_line() -> str:
 
 
 def _is_machinery(filename: str) -> bool:
-    return filename.startswith(_OUR_FOLDER) or filename == contextlib.__file__
+    return is_own(filename) or filename == contextlib.__file__

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from lowwater.census.kinds import qualname_of
-from lowwater.census.roots import modules_now, namespace, variables_of
+from lowwater.agent.census.kinds import qualname_of
+from lowwater.agent.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.code_flow import is_function
 from lowwater.giveback.place import is_users, line_of, shown
 

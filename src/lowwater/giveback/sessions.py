@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from lowwater.giveback.living import SESSION, strong
 from lowwater.giveback.place import shown
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
 
 _VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
@@ -93,7 +93,7 @@ def is_open(session: Any) -> bool:  # noqa: ANN401
 
 def _told(session: Any) -> OpenSession:  # noqa: ANN401
     # Imported here, for it brings the whole agent, and few programs have sessions.
-    from lowwater.instrumentation.lifecycles import birthplace
+    from lowwater.agent.instrumentation.lifecycles import birthplace
 
     operations = session.graph.get_operations()
     born = birthplace(session)

@@ -3,8 +3,8 @@
 from types import FrameType
 from typing import Any
 
-from lowwater.census.describe import about
-from lowwater.census.kinds import qualname_of
+from lowwater.agent.census.describe import about
+from lowwater.agent.census.kinds import qualname_of
 from lowwater.giveback.living import Watched
 from lowwater.giveback.place import line_of
 from lowwater.giveback.program_variables import Root

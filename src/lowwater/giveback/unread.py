@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from types import FrameType
 from typing import Any
 
-from lowwater.census.roots import variables_of
+from lowwater.agent.census.roots import variables_of
 from lowwater.giveback.code_flow import is_function
 from lowwater.giveback.holding import held_by_nobody_else
 from lowwater.giveback.liveness import only_asks, read_later, reads_attribute

@@ -9,9 +9,9 @@ from itertools import pairwise
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
-from lowwater.census import edges
-from lowwater.census.kinds import module_of
-from lowwater.census.roots import namespace
+from lowwater.agent.census import edges
+from lowwater.agent.census.kinds import module_of
+from lowwater.agent.census.roots import namespace
 from lowwater.giveback.holding import module_spaces
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.place import is_users

@@ -6,8 +6,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from lowwater.census.instances import kinds_that_refer_to
-from lowwater.census.kinds import qualname_of
+from lowwater.agent.census.instances import kinds_that_refer_to
+from lowwater.agent.census.kinds import qualname_of
 from lowwater.giveback.holding import module_spaces, reached_from
 from lowwater.giveback.living import MODEL, ORDER, Watched
 from lowwater.giveback.parts import outermost

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from lowwater.errors import UsageError
-from lowwater.units import parse_bytes, parse_duration
+from lowwater.model.errors import UsageError
+from lowwater.model.units import parse_bytes, parse_duration
 
 Duration = str | float | None
 Size = str | int | None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lowwater.units import format_bytes, format_duration
+from lowwater.model.units import format_bytes, format_duration
 
 
 @dataclass(frozen=True, slots=True)

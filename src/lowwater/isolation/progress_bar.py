@@ -12,8 +12,8 @@ from rich.progress import (
 from rich.progress import Progress as RichProgress
 
 from lowwater.isolation.outcome import Outcome
-from lowwater.screen import Screen, column
-from lowwater.units import format_bytes
+from lowwater.model.units import format_bytes
+from lowwater.report.screen import Screen, column
 
 
 class ProgressBar:

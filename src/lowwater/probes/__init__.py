@@ -1,5 +1,6 @@
 """One file per source of numbers; each answers a Reading or NotMeasured(why)."""
 
+from lowwater.model.protocols import Probe
 from lowwater.probes.cpython import CPythonProbe
 from lowwater.probes.glibc import GlibcProbe, malloc_library
 from lowwater.probes.host import HostProbe
@@ -7,7 +8,6 @@ from lowwater.probes.jemalloc import JemallocProbe
 from lowwater.probes.results import ResultsProbe
 from lowwater.probes.tcmalloc import TcmallocProbe
 from lowwater.probes.tensorflow import TensorFlowProbe
-from lowwater.protocols import Probe
 
 
 def malloc_probe(library: str | None) -> Probe:

@@ -2,8 +2,8 @@
 
 import os
 
-from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.interruption import let_through
 
 LIMIT = "limit"
 CURRENT = "current"

@@ -2,8 +2,8 @@
 
 import sys
 
-from lowwater.gauges import PYTHON_BLOCKS
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import PYTHON_BLOCKS
 
 
 class CPythonProbe:

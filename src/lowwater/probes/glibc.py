@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
-from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
+from lowwater.model.interruption import let_through
 
 
 class _MallInfo2(ctypes.Structure):

@@ -8,9 +8,9 @@ from os import close as _close
 from os import open as _open
 from os import read as _read
 
-from lowwater.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
-from lowwater.interruption import let_through
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import RSS_ANON, RSS_FILE, RSS_SHMEM
+from lowwater.model.interruption import let_through
 
 _PEAK = re.compile(rb"VmHWM:\s*(\d+) kB")
 _KINDS = re.compile(rb"RssAnon:\s*(\d+) kB\s+RssFile:\s*(\d+) kB\s+RssShmem:\s*(\d+) kB")

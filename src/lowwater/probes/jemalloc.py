@@ -3,8 +3,8 @@
 import ctypes
 from typing import Any
 
-from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import HEAP_FREE, HEAP_USED, MMAP_USED
 
 
 class JemallocProbe:

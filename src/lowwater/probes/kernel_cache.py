@@ -3,10 +3,10 @@
 import sys
 from typing import Any
 
-from lowwater.gauges import HEAP_USED, KERNEL_CACHE, MMAP_USED
 from lowwater.model import Reading
+from lowwater.model.gauges import HEAP_USED, KERNEL_CACHE, MMAP_USED
+from lowwater.model.protocols import Probe
 from lowwater.probes.glibc import GlibcProbe
-from lowwater.protocols import Probe
 
 _CONTEXT = "tensorflow.python.eager.context"
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lowwater import gauges
-from lowwater.model import Reading
+from lowwater.model import Reading, gauges
 from lowwater.probes import default_probes
 
 

@@ -22,7 +22,7 @@ from os import pread as _pread
 from os import read as _read
 from typing import Final
 
-from lowwater.interruption import let_through
+from lowwater.model.interruption import let_through
 
 LEAST_REGION: Final = 2 << 20
 # A large tensor gets a region of its size, and the next region may be as large once more.

@@ -2,8 +2,8 @@
 
 import sys
 
-from lowwater.gauges import RESULTS_MAPPED
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import RESULTS_MAPPED
 
 
 class ResultsProbe:

@@ -3,7 +3,8 @@
 import sys
 from typing import Any
 
-from lowwater.gauges import (
+from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import (
     FUNCTIONS,
     GRADIENTS,
     HEAP_FREE,
@@ -14,12 +15,11 @@ from lowwater.gauges import (
     RSS_ANON,
     device_gauge,
 )
-from lowwater.interruption import let_through
-from lowwater.model import NotMeasured, Reading
+from lowwater.model.interruption import let_through
+from lowwater.model.protocols import Probe
 from lowwater.probes.glibc import GlibcProbe
 from lowwater.probes.pool import PoolSize, Untouched
 from lowwater.probes.regions import PoolRegions
-from lowwater.protocols import Probe
 
 _CONTEXT = "tensorflow.python.eager.context"
 _OPS = "tensorflow.python.framework.ops"

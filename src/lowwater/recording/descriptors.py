@@ -4,7 +4,7 @@ import fcntl
 import os
 import resource
 
-from lowwater.interruption import let_through
+from lowwater.model.interruption import let_through
 
 # Programs write to 3, or close all that lie below some hundreds. The kernel's table of descriptors
 # is small up to the second of these numbers.

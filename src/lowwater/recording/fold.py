@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from lowwater import gauges
-from lowwater.errors import UnreadableInput
 from lowwater.model import (
     EXIT,
     Census,
@@ -25,11 +23,13 @@ from lowwater.model import (
     Tally,
     Timeline,
     Unit,
+    gauges,
 )
+from lowwater.model.errors import UnreadableInput
 from lowwater.recording import records
 
 if TYPE_CHECKING:
-    from lowwater.experiment import Experiments
+    from lowwater.model.experiment import Experiments
 
 # What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
 MOST_CASES: Final = 256
@@ -233,7 +233,7 @@ def _known(mending: Mending) -> Mending:
 
 
 def _experiments(plain: dict[str, Any]) -> "Experiments":
-    from lowwater.experiment import Experiments
+    from lowwater.model.experiment import Experiments
 
     try:
         return msgspec.convert(plain, Experiments)

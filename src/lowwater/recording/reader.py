@@ -9,8 +9,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from lowwater.errors import UnreadableInput
 from lowwater.model import Timeline
+from lowwater.model.errors import UnreadableInput
+from lowwater.model.units import format_bytes
 from lowwater.recording import records
 from lowwater.recording.bounds import Bounds, OutOfBounds
 from lowwater.recording.fold import MOST_QUOTED, Fold, unknown
@@ -22,7 +23,6 @@ from lowwater.recording.frames import (
     payloads_of,
     whole_frames,
 )
-from lowwater.units import format_bytes
 
 
 def load(path: str | Path) -> Timeline:

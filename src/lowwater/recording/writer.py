@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from lowwater.errors import UnreadableInput
-from lowwater.interruption import let_through, quietly
+from lowwater.model.errors import UnreadableInput
+from lowwater.model.interruption import let_through, quietly
 from lowwater.recording.descriptors import out_of_the_way
 from lowwater.recording.frames import MAGIC, frame
 from lowwater.recording.records import Identified, Noted, Record, encode

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lowwater.model import Diagnosis, Finding
-from lowwater.printable import one_line
+from lowwater.model.printable import one_line
 from lowwater.report._prose import INDENT, end_of, indented, prose, section
 from lowwater.report._words import sentence
 from lowwater.report.leak_trace import LeakTrace

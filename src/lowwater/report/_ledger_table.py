@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lowwater.model import LedgerRow
-from lowwater.printable import one_line
+from lowwater.model.printable import one_line
+from lowwater.model.units import format_bytes
 from lowwater.report.sparkline import sparkline
-from lowwater.units import format_bytes
 
 _TITLES: Final = ("start", "highest", "end")
 _GAP: Final = 2

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from lowwater.gauges import GRADIENTS, HOST
 from lowwater.model import Diagnosis, Finding, Kind, MendState
-from lowwater.printable import one_line
+from lowwater.model.gauges import GRADIENTS, HOST
+from lowwater.model.printable import one_line
 from lowwater.report._after_failure import after_a_failure
 from lowwater.report._step import Step
 from lowwater.report._words import counted, plural, unit_of

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from lowwater.printable import printable
+from lowwater.model.printable import printable
 
 INDENT: Final = 2
 

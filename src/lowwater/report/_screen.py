@@ -8,9 +8,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
-from lowwater.printable import one_line
+from lowwater.model.gauges import FUNCTIONS, GRADIENTS
+from lowwater.model.printable import one_line
+from lowwater.model.units import format_bytes, format_duration, format_growth
 from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
@@ -26,8 +27,7 @@ from lowwater.report._words import (
     sentence,
     unit_of,
 )
-from lowwater.screen import Screen
-from lowwater.units import format_bytes, format_duration, format_growth
+from lowwater.report.screen import Screen
 
 _LABELS: Final = {True: "LEAK", False: "NO LEAK", None: "NOT SURE"}
 _STYLES: Final = {Kind.LEAK: "bold red", Kind.FLAT: "bold green"}

@@ -4,10 +4,10 @@ import signal
 from dataclasses import replace
 from typing import Final
 
-from lowwater.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
 from lowwater.model import Ending, Unit, Verdict
-from lowwater.printable import one_line
-from lowwater.units import format_bytes, format_duration
+from lowwater.model.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
+from lowwater.model.printable import one_line
+from lowwater.model.units import format_bytes, format_duration
 from lowwater.verdict.words import one
 
 COUNT_NAMES: Final = {

@@ -6,7 +6,8 @@ import textwrap
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.experiment import (
+from lowwater.model import Diagnosis, Finding, Kind, Unit
+from lowwater.model.experiment import (
     NOT_NEEDED,
     Conclusion,
     Effect,
@@ -15,10 +16,9 @@ from lowwater.experiment import (
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Finding, Kind, Unit
-from lowwater.printable import one_line, printable
-from lowwater.screen import Screen
-from lowwater.units import format_duration, format_growth, format_interval
+from lowwater.model.printable import one_line, printable
+from lowwater.model.units import format_duration, format_growth, format_interval
+from lowwater.report.screen import Screen
 from lowwater.verdict import words
 from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 

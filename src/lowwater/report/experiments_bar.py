@@ -7,11 +7,11 @@ from typing import TextIO
 
 from rich.progress import BarColumn, Progress, SpinnerColumn
 
-from lowwater.experiment import NOT_NEEDED, Experiment
-from lowwater.printable import one_line
+from lowwater.model.experiment import NOT_NEEDED, Experiment
+from lowwater.model.printable import one_line
+from lowwater.model.units import format_duration
 from lowwater.report.experiments import growth
-from lowwater.screen import Screen, column
-from lowwater.units import format_duration
+from lowwater.report.screen import Screen, column
 
 # What the name of a run and the bar leave of a terminal.
 _NARROWER = 60

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from lowwater.experiment import Conclusion, Experiment
 from lowwater.model import Diagnosis
+from lowwater.model.experiment import Conclusion, Experiment
 
 # Between factors and findings, not about the program.
 _BETWEEN_US = (

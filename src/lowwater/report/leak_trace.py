@@ -9,9 +9,9 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from lowwater.model import Status, TraceNode
-from lowwater.printable import printable
+from lowwater.model.printable import printable
+from lowwater.model.trace_lines import GAP, RAIL, Part, lines_of
 from lowwater.report._prose import end_of
-from lowwater.trace_lines import GAP, RAIL, Part, lines_of
 
 # Places stand below each other in this column, or a gap behind a longer name.
 _PLACE_COLUMN: Final = 32

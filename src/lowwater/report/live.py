@@ -6,9 +6,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from lowwater.printable import one_line
+from lowwater.model.printable import one_line
+from lowwater.model.units import format_bytes, format_growth
 from lowwater.report.text import for_encoding
-from lowwater.units import format_bytes, format_growth
 
 _FEWEST_ROWS: Final = 5
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.segments import Piece, noise_of, piece_of, pieces_of, slope_error
 from lowwater.verdict.series import NOTHING, Floats, Series, lowest_of_stretches
 from lowwater.verdict.trend import Trend, theil_sen, trend

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lowwater import gauges
-from lowwater.model import Collection, Ending, Sample, Timeline, Unit
-from lowwater.policy import POLICY
+from lowwater.model import Collection, Ending, Sample, Timeline, Unit, gauges
+from lowwater.model.policy import POLICY
 from lowwater.verdict.head_start import Flags, is_ahead
 from lowwater.verdict.series import Floats, Series, lowest_of_stretches
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lowwater.model import Kind, Unit, Verdict
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.case import CLOCK_UNIT
 
 

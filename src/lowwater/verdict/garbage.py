@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.account import account_of
 from lowwater.verdict.case import Case
 from lowwater.verdict.growth import is_large, is_regular, matters

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend
 

@@ -8,7 +8,7 @@ memory jumps, then stays level until the rounds have caught up. Neither is the p
 import numpy as np
 from numpy.typing import NDArray
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.series import Floats, Series
 
 Flags = NDArray[np.bool_]

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowwater import gauges
-from lowwater.model import Kind
-from lowwater.policy import POLICY
-from lowwater.units import format_bytes
+from lowwater.model import Kind, gauges
+from lowwater.model.policy import POLICY
+from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account, account_of
 from lowwater.verdict.case import Case, start_bytes

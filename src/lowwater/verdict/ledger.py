@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lowwater import gauges
-from lowwater.gauges import ResidentParts, resident_parts
-from lowwater.model import EXIT, START, Ledger, LedgerRow, Moment, Sample, Timeline, Unit
+from lowwater.model import EXIT, START, Ledger, LedgerRow, Moment, Sample, Timeline, Unit, gauges
+from lowwater.model.gauges import ResidentParts, resident_parts
 
 SYSTEM: Final = "system"
 ALLOCATOR: Final = "allocator"

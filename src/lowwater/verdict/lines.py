@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from lowwater.model import Timeline, Unit
-from lowwater.tallies import CALLS
+from lowwater.model.tallies import CALLS
 
 # An epoch is part of a `fit`.
 _CALL_OF = {"epoch": "fit"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from lowwater.model import Kind, Verdict
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict import reasons, words
 from lowwater.verdict.account import Account, account_of, off_line
 from lowwater.verdict.case import CLOCK_UNIT, Case

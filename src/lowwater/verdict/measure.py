@@ -1,7 +1,7 @@
 """What one run of an experiment has measured."""
 
-from lowwater.experiment import Measured
 from lowwater.model import Diagnosis, Ending, Kind, Verdict
+from lowwater.model.experiment import Measured
 
 # How notes begin that speak of the experiment and not of the program.
 NOT_MADE = "experiment not made: "

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from lowwater import gauges
-from lowwater.model import Kind, Verdict
-from lowwater.policy import POLICY
-from lowwater.units import format_bytes
+from lowwater.model import Kind, Verdict, gauges
+from lowwater.model.policy import POLICY
+from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account
 from lowwater.verdict.case import CLOCK_UNIT, Case

@@ -1,7 +1,7 @@
 """The last column of the table of experiments."""
 
-from lowwater.experiment import Difference, Effect, Measured
 from lowwater.model import Kind
+from lowwater.model.experiment import Difference, Effect, Measured
 
 # How a reason is told that there is nothing to compare.
 _WHY_NOT = {Effect.FAILED: "no result: ", Effect.UNTESTED: "not tested: "}

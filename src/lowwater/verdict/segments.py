@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.series import Floats, Series
 
 _MAD_TO_SIGMA = 1.4826

@@ -1,6 +1,6 @@
 """Whether a rise loses speed: what does is no leak yet, but may be a cache that fills."""
 
-from lowwater.policy import POLICY
+from lowwater.model.policy import POLICY
 from lowwater.verdict.account import Account
 from lowwater.verdict.segments import may_have_stopped, slope_error
 from lowwater.verdict.trend import trend

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from lowwater import gauges
-from lowwater.model import Kind, Sample, Timeline, Unit, Verdict
-from lowwater.policy import POLICY
-from lowwater.units import format_bytes
+from lowwater.model import Kind, Sample, Timeline, Unit, Verdict, gauges
+from lowwater.model.policy import POLICY
+from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import account_of
 from lowwater.verdict.case import CLOCK_UNIT, MOST_MARKS, Case, most_marks, open_case

@@ -1,8 +1,7 @@
 """How verdicts speak of units, places and amounts."""
 
-from lowwater import gauges
-from lowwater.model import Unit
-from lowwater.units import format_bytes, format_interval
+from lowwater.model import Unit, gauges
+from lowwater.model.units import format_bytes, format_interval
 from lowwater.verdict.trend import Trend
 
 _CALLS = (

@@ -15,8 +15,8 @@ mended = lowwater.mend()
 import keras  # noqa: E402 - mended before it comes in
 import numpy as np  # noqa: E402
 
-from lowwater.gauges import in_use_bytes  # noqa: E402
 from lowwater.model import Reading  # noqa: E402
+from lowwater.model.gauges import in_use_bytes  # noqa: E402
 from lowwater.probes import default_probes  # noqa: E402
 
 

@@ -14,7 +14,13 @@ import psutil
 import pytest
 
 import lowwater
-from lowwater.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, NotPicklable, UsageError
+from lowwater.model.errors import (
+    ChildDied,
+    ChildOutOfMemory,
+    ChildTimedOut,
+    NotPicklable,
+    UsageError,
+)
 
 pytestmark = [
     pytest.mark.trials,

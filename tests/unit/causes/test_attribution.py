@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lowwater import tallies
-from lowwater.causes import CAUSES, find_causes, why_nothing_is_found
 from lowwater.causes._attribution import attribute
-from lowwater.model import Holder, Kind, Step, Tally
+from lowwater.causes.catalogue import CAUSES, find_causes, why_nothing_is_found
+from lowwater.model import Holder, Kind, Step, Tally, tallies
 from lowwater.testing import a_holder, a_model, a_module, a_step, a_tally, an_array, an_evidence
 
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater import tallies
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import tallies
 from lowwater.testing import a_tally, an_evidence
 
 SHAPES = a_tally(tallies.SHAPES, "predict", each=12, where="serve.py:13")

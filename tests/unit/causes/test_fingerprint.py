@@ -1,7 +1,7 @@
 import re
 from dataclasses import replace
 
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
 from lowwater.testing import a_holder, a_module, a_running_call, a_step, an_array, an_evidence
 
 CALLBACK = "keras.src.callbacks.callback.Callback"

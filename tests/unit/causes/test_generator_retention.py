@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
 from lowwater.testing import (
     a_holder,
     a_model,

@@ -1,6 +1,5 @@
-from lowwater import tallies
-from lowwater.causes import find_causes
-from lowwater.model import Ledger
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import Ledger, tallies
 from lowwater.testing import a_holder, a_model, a_module, a_step, a_tally, an_evidence
 
 FIT = a_tally(tallies.CALLS, "fit", where="train.py:14")

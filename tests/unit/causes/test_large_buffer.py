@@ -1,6 +1,5 @@
-from lowwater import tallies
-from lowwater.causes import find_causes
-from lowwater.model import Kind
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import Kind, tallies
 from lowwater.testing import a_tally, an_evidence
 
 

@@ -1,8 +1,7 @@
 from dataclasses import replace
 
-from lowwater import tallies
 from lowwater.causes._lines import altogether, grew, grown
-from lowwater.model import Census, Tally, Unit, Verdict
+from lowwater.model import Census, Tally, Unit, Verdict, tallies
 from lowwater.testing import a_tally, an_evidence
 
 OUTER, INNER = Unit(2, "iteration", "train.py:43"), 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
 from lowwater.model import Kind, Ledger, LedgerRow
 from lowwater.testing import an_evidence
 

@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater import tallies
-from lowwater.causes import find_causes
-from lowwater.model import Tally
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import Tally, tallies
 from lowwater.testing import a_holder, a_module, a_step, an_evidence
 
 

@@ -1,5 +1,5 @@
-from lowwater import tallies
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import tallies
 from lowwater.testing import a_holder, a_module, a_step, a_tally, an_evidence
 
 TENSOR = a_step("[2]", "tensorflow.python.framework.ops.EagerTensor", about="float32 (96, 256)")

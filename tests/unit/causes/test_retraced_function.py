@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from lowwater import tallies
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
+from lowwater.model import tallies
 from lowwater.testing import a_holder, a_model, a_module, a_step, a_tally, an_array, an_evidence
 
 FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function"

@@ -1,4 +1,4 @@
-from lowwater.causes import find_causes
+from lowwater.causes.catalogue import find_causes
 from lowwater.testing import a_holder, a_module, a_step, an_array, an_evidence
 
 

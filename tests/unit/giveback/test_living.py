@@ -2,7 +2,7 @@ import sys
 import threading
 import time
 
-from lowwater.census.instances import objects_of
+from lowwater.agent.census.instances import objects_of
 from lowwater.giveback.living import Watched, deaths, what_is
 
 

@@ -3,7 +3,7 @@ import sys
 
 from lowwater.giveback.living import Watched
 from lowwater.giveback.who_holds import Circumstances, survivors
-from lowwater.trace_lines import as_text
+from lowwater.model.trace_lines import as_text
 
 
 class Net:

@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lowwater.gauges import HEAP_USED, KERNEL_CACHE, MMAP_USED
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import HEAP_USED, KERNEL_CACHE, MMAP_USED
 from lowwater.probes.kernel_cache import emptied_kernel_cache
 from lowwater.testing import FakeProbe
 

@@ -8,8 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, PYTHON_BLOCKS, RSS_ANON, in_use_bytes
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gauges import (
+    HEAP_FREE,
+    HEAP_USED,
+    MMAP_USED,
+    PYTHON_BLOCKS,
+    RSS_ANON,
+    in_use_bytes,
+)
 from lowwater.probes import glibc, malloc_probe
 from lowwater.probes.cgroup import CgroupProbe
 from lowwater.probes.cpython import CPythonProbe
@@ -108,7 +115,8 @@ def test_malloc_of_the_systems_python_is_glibcs():
     # The file alone: that Python may be of another release, without our dependencies.
     program = (
         "import sys, types\n"
-        "for name in ('lowwater', 'lowwater.gauges', 'lowwater.interruption', 'lowwater.model'):\n"
+        "names = ('', '.model', '.model.gauges', '.model.interruption')\n"
+        "for name in ('lowwater' + end for end in names):\n"
         "    sys.modules[name] = module = types.ModuleType(name)\n"
         "    module.__getattr__ = lambda name: type(name, (), {'__init__': lambda *_: None})\n"
         f"exec(open({glibc.__file__!r}).read())\n"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lowwater.gauges import HEAP_USED, RESULTS_MAPPED, in_use_bytes
+from lowwater.model.gauges import HEAP_USED, RESULTS_MAPPED, in_use_bytes
 from lowwater.probes.results import ResultsProbe
 
 

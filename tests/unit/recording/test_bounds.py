@@ -9,11 +9,11 @@ import sys
 import msgspec
 import pytest
 
-from lowwater.errors import UnreadableInput
+from lowwater.model.errors import UnreadableInput
 from lowwater.recording import bounds, fold
 from lowwater.recording.frames import MAGIC, MOST_BYTES, MOST_FRAME_BYTES, frame
 from lowwater.recording.reader import Follower, load
-from lowwater.session import diagnose
+from lowwater.supervisor.session import diagnose
 from lowwater.verdict import trend
 
 DEEP = b"\x92\xabexperiments\x81\xa1a" + b"\x91" * 100_000 + b"\x00"

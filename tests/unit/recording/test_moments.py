@@ -2,7 +2,7 @@
 
 import pytest
 
-from lowwater.gauges import RSS_PEAK
+from lowwater.model.gauges import RSS_PEAK
 from lowwater.recording.fold import MOST_MOMENTS
 from lowwater.recording.reader import load
 from lowwater.recording.records import Columns, Ended, Failed, Passed, Sampled, UnitSeen

@@ -7,7 +7,8 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from lowwater.experiment import (
+from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
+from lowwater.model.experiment import (
     Conclusion,
     Difference,
     Effect,
@@ -16,7 +17,6 @@ from lowwater.experiment import (
     Measured,
     State,
 )
-from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
 from lowwater.report import experiments
 from lowwater.report import json as report_json
 from lowwater.verdict.measure import ENDED_BY_US

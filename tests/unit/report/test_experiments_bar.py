@@ -5,8 +5,8 @@ import io
 import pyte
 import pytest
 
-from lowwater.experiment import Difference, Effect, Experiment, Measured
 from lowwater.model import Kind
+from lowwater.model.experiment import Difference, Effect, Experiment, Measured
 from lowwater.report.experiments_bar import experiments_bar
 
 BASE = Experiment(

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
 from lowwater.model import Kind
+from lowwater.model.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
 from lowwater.testing import a_run
 from lowwater.verdict import judge
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lowwater.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
 from lowwater.model import Timeline
+from lowwater.model.gauges import HEAP_FREE, HEAP_USED, MMAP_USED, POOL_IN_USE, POOL_SIZE
 from lowwater.testing import a_run, together
 from lowwater.verdict import book, judge
 

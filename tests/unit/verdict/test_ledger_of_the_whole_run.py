@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lowwater import gauges
-from lowwater.model import Ending, Moment, OutsideSample, Timeline
+from lowwater.model import Ending, Moment, OutsideSample, Timeline, gauges
 from lowwater.testing import a_run
 from lowwater.verdict import book, judge
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from lowwater.experiment import Difference, Effect, Measured
+from lowwater.diagnose.compare import compare
 from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
-from lowwater.verdict.compare import compare
+from lowwater.model.experiment import Difference, Effect, Measured
 from lowwater.verdict.measure import measured_in
 
 EPOCH = Unit(0, "epoch", "train.py:9")

@@ -2,10 +2,10 @@
 
 import gc
 
+from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
 from lowwater.giveback.gradients import at_copying, lent, table
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps._step import Step
-from lowwater.upstream.gradient_registry import GRADIENT_REGISTRY
 
 
 class GradientRegistry(Step):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
-from lowwater.instrumentation._imports import AfterImport
+from lowwater.agent.instrumentation._imports import AfterImport
 from lowwater.isolation import call, surroundings
 from lowwater.isolation.device_memory import limit_tensorflow, limit_torch
 from lowwater.isolation.lending import Borrower

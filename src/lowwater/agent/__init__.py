@@ -1,0 +1,1 @@
+"""All that runs inside the user's process: says when, measures, and looks who holds what grew."""

@@ -1,0 +1,318 @@
+"""What is done to a program that rises: the collector is run, and all objects are looked at."""
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from lowwater.agent.brake import Brake
+from lowwater.agent.native_trace.tracer import NativeTracer, Place
+from lowwater.agent.suspicion import ENOUGH_CENSUSES, Suspicion
+from lowwater.model.gauges import (
+    OWN_BLOCKS,
+    OWN_BYTES,
+    POOL_IN_USE,
+    PYTHON_BLOCKS,
+    in_use_bytes,
+    malloc_bytes,
+    python_bytes,
+)
+from lowwater.model.interruption import let_through
+from lowwater.model.policy import POLICY, Policy
+from lowwater.recording.records import Collected, Counted, Noted, Record
+
+_TOO_DEAR = (
+    "the run was too short for a heap scan, which takes seconds of processor time; a longer run "
+    "can show what holds the memory"
+)
+# Looks at all objects of the program; answers how many there were, and what to record. None where
+# there is nothing to record: there was no room to look, say.
+Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
+
+
+class Clocks(NamedTuple):
+    """Seconds by the wall, and of processor time: of this thread, and of the whole process.
+
+    On a busy machine a sample waits for its turn: that is not what it costs.
+    """
+
+    wall: Callable[[], float] = time.perf_counter
+    own: Callable[[], float] = time.thread_time
+    process: Callable[[], float] = time.process_time
+
+
+class Escalation:
+    """Decides at each boundary whether an experiment is due, makes it, and books its cost."""
+
+    def __init__(
+        self,
+        read: Callable[[], dict[str, int]],
+        write: Callable[[Record], None],
+        clocks: Clocks | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        """`read` reads the probes, `write` appends to the recording."""
+        self._read_probes = read
+        self._write = write
+        self.clocks = clocks or Clocks()
+        self._began_s = self.clocks.wall()
+        self._policy = policy or Policy()
+        # What a busy worker finds worth a look must not use up what the main loop's rise needs.
+        most = self._policy.most_censuses
+        self._of_main = Suspicion(self._policy, most)
+        self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
+        self._latest: tuple[Place, Sequence[int]] | None = None
+        self._was_too_dear = False
+        self._has_told_why = False
+        self._around_census: tuple[int, int] | None = None
+        self._others_pass = False
+        self._main_goes_on = False
+        self._own_blocks = 0
+        self._own_bytes = 0
+        self.brake = Brake(self._policy)
+        self.inquire: Inquiry | None = None
+        self.native_tracer: NativeTracer | None = None
+        self.collections = 0
+        self.censuses = 0
+
+    @property
+    def spent_s(self) -> float:
+        """The processor time that all experiments have cost."""
+        tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
+        return self.brake.spent_s + tracing_s
+
+    def read(self) -> dict[str, int]:
+        """The gauges now, with what is our own in them."""
+        gauges = self._read_probes()
+        if self._own_blocks:
+            gauges[OWN_BLOCKS] = self._own_blocks
+        if self._own_bytes:
+            gauges[OWN_BYTES] = self._own_bytes
+        return gauges
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether memray runs at this moment."""
+        return self.native_tracer is not None and self.native_tracer.is_running
+
+    def is_tracing(self, place: Place, *, at_end: bool, may_act: bool) -> bool:
+        """Whether memray runs, so that a sample would be untrue."""
+        tracer = self.native_tracer
+        return tracer is not None and tracer.passes(place, at_end=at_end, may_act=may_act)
+
+    def consider(
+        self,
+        place: Place,
+        level_bytes: int,
+        last_ordinals: Sequence[int],
+        *,
+        at_end: bool,
+        around: tuple[int, int] | None,
+    ) -> None:
+        """Collect if the rise deserves it, and take a census if that did not explain it.
+
+        `around` is the loop that this one is within, and its round. Such a loop ends many times:
+        only at the end of one that is within none there may be no later chance.
+        """
+        is_last = at_end and around is None
+        self._note_thread()
+        if self._is_main:
+            self._latest = place, last_ordinals
+        if self._wants_collection(place, level_bytes, is_last=is_last):
+            gauges = self._collect(place, level_bytes)
+        elif is_last and self._suspicion.lacks_only_a_census(level_bytes):
+            gauges = self.read()  # the last round was collected, just before the loop ended
+        else:
+            return
+        held = in_use_bytes(gauges)
+        if held is None:  # only resident memory is known: a collection says nothing about it
+            held = level_bytes
+        if self._is_in_the_same_round(around):
+            return
+        if self._wants_census(place.unit_id, held, at_end=is_last):
+            self._take_census(place, gauges, held, last_ordinals)
+            self._around_census = around
+
+    def _is_in_the_same_round(self, around: tuple[int, int] | None) -> bool:
+        """Whether the loop around has not gone on since the last census, though it does go on.
+
+        What comes and goes within its round would seem to grow: a list of the batches of an epoch.
+        """
+        has_rounds = around is not None and around[1] > 0
+        return has_rounds and around == self._around_census
+
+    def finish(self) -> None:
+        """The program ends: what is under way ends with it, and so do all loops."""
+        if self.native_tracer is not None:
+            self.native_tracer.finish()
+        if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
+            self._take_last_chance(*self._latest)
+        if self._was_too_dear and self.censuses < ENOUGH_CENSUSES and not self._has_told_why:
+            self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
+            self._has_told_why = True  # once, however often the end comes
+
+    def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
+        """Where a loop was left by an exception, or never: the program's variables are there yet.
+
+        Its functions have ended, so that a collection says nothing about its rounds.
+        """
+        level = in_use_bytes(self.read()) or 0
+        if not self._of_main.wants_census(place.unit_id, level, at_end=True):
+            return
+        own_s = self.clocks.own()
+        gc.collect()
+        gauges = self.read()
+        self.brake.collected(self.clocks.own() - own_s)
+        self.collections += 1
+        held = in_use_bytes(gauges) or 0
+        if self._wants_census(place.unit_id, held, at_end=True):
+            self._take_census(place, gauges, held, last_ordinals)
+
+    def abandon(self) -> None:
+        """Forget it all, as in a forked child."""
+        if self.native_tracer is not None:
+            self.native_tracer.abandon()
+
+    @property
+    def _is_main(self) -> bool:
+        return threading.get_ident() == threading.main_thread().ident
+
+    @property
+    def _suspicion(self) -> Suspicion:
+        return self._of_main if self._is_main else self._of_others
+
+    def _note_thread(self) -> None:
+        if self._is_main:
+            self._main_goes_on = self._others_pass
+        else:
+            self._others_pass = True
+
+    @property
+    def _left_s(self) -> float:
+        """The start credit is the main thread's, unless it only waits for the others."""
+        return self.brake.left_s(self.clocks.process(), with_credit=self._has_credit)
+
+    @property
+    def _has_credit(self) -> bool:
+        return self._is_main or not self._main_goes_on
+
+    def _wants_collection(self, place: Place, level_bytes: int, *, is_last: bool) -> bool:
+        is_wanted = self._suspicion.wants_collection(
+            place.unit_id, place.ordinal, level_bytes, at_end=is_last
+        )
+        if is_last and self._suspicion.lacks_a_census and self._allows_last_census:
+            return is_wanted
+        return is_wanted and self.brake.allows_collection(
+            self.clocks.process(), with_credit=self._has_credit
+        )
+
+    @property
+    def _allows_last_census(self) -> bool:
+        return self.brake.allows_last_census(self.clocks.process())
+
+    def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
+        return (
+            self.inquire is not None
+            and self.censuses < self._policy.most_censuses
+            and self._suspicion.wants_census(unit_id, held_bytes, at_end=at_end)
+            and self._affords_census(at_end=at_end)
+        )
+
+    def _affords_census(self, *, at_end: bool) -> bool:
+        """The second is better late, with more growth behind it, than soon and the last one."""
+        if not self._suspicion.lacks_a_census:
+            affords = self.brake.allows_census(self._left_s)
+        elif at_end:
+            affords = self._allows_last_census
+        else:
+            affords = self.brake.allows_census(self._left_s, leaving=1)
+        self._was_too_dear |= not affords
+        return affords
+
+    def _collect(self, place: Place, before_bytes: int) -> dict[str, int]:
+        """Run the collector; answers the gauges after it."""
+        start_s, own_s = self.clocks.wall(), self.clocks.own()
+        gc.collect()
+        gauges = self.read()
+        self.brake.collected(self.clocks.own() - own_s)
+        after_bytes = in_use_bytes(gauges)
+        if after_bytes is None:
+            after_bytes = before_bytes
+        else:
+            at_us = self._elapsed_us(start_s)
+            self._write(Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes))
+        self._suspicion.collected(place.unit_id, after_bytes)
+        self.collections += 1
+        return gauges
+
+    def _take_census(
+        self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
+    ) -> None:
+        """Look at all objects; if that fails once, it is not tried again."""
+        start_s, own_s = self.clocks.wall(), self.clocks.own()
+        try:
+            self._inquire(place, gauges, held_bytes, last_ordinals)
+        except Exception as error:  # noqa: BLE001 - ours must not become the program's
+            let_through(error)
+            self.inquire = None
+            why = f"the heap scan failed: {type(error).__name__}: {error}"
+            self._write(Noted(self._elapsed_us(start_s), why))
+        finally:
+            # What it remembers is ours: counted as the program's, it would bend the next marks.
+            # As before it, CPython must hold no freed blocks ready, for it counts them as used.
+            _collect_what_is_new()
+            now = self.read()
+            self._own_blocks += max(0, now.get(PYTHON_BLOCKS, 0) - gauges.get(PYTHON_BLOCKS, 0))
+            # Other threads go on meanwhile: what is more than a census leaves behind is theirs.
+            left = malloc_bytes(now) - malloc_bytes(gauges)
+            self._own_bytes += min(max(0, left), POLICY.resolution_bytes)
+            self.brake.counted(self.clocks.own() - own_s)
+
+    def _inquire(
+        self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
+    ) -> None:
+        assert self.inquire is not None
+        start_s = self.clocks.wall()
+        tracer = self.native_tracer
+        known = in_use_bytes(gauges)
+        held_bytes -= tracer.own_bytes if tracer is not None else 0
+        answer = self.inquire(held_bytes)
+        self.censuses += 1
+        self._suspicion.census_taken(place.unit_id, held_bytes)
+        if answer is None:
+            return
+        objects, found = answer
+        taken = Counted(
+            place.unit_id,
+            place.ordinal,
+            self._elapsed_us(start_s),
+            round((self.clocks.wall() - start_s) * 1e6),
+            held_bytes,
+            objects,
+            tuple(last_ordinals),
+            None if known is None else known - python_bytes(gauges),
+        )
+        for record in (taken, *found):
+            self._write(record)
+        if tracer is not None:
+            tracer.census_taken(taken, found, gauges.get(POOL_IN_USE, 0))
+
+    def _elapsed_us(self, now_s: float) -> int:
+        return round((now_s - self._began_s) * 1e6)
+
+
+def _collect_what_is_new() -> None:
+    """As good as a collection of everything, and a thousandth of its time, right after one.
+
+    What the collector does not list it does not look at; but its end empties the free lists.
+    """
+    gc.collect(1)
+    if gc.get_freeze_count():  # the program's own, that must not be thawed
+        gc.collect()
+        return
+    try:
+        gc.freeze()
+        gc.collect()
+    finally:
+        gc.unfreeze()

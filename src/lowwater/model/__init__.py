@@ -1,0 +1,68 @@
+"""The words: what is measured, held, judged and found; the same in code, reports and docs."""
+
+from lowwater.model.found import Diagnosis, Evidence, Finding, Status, TraceNode
+from lowwater.model.held import (
+    WITH_GRAPH,
+    Census,
+    GrowthSite,
+    Holder,
+    NativeSite,
+    NativeTrace,
+    Step,
+    Tally,
+)
+from lowwater.model.judged import Kind, Ledger, LedgerRow, Verdict
+from lowwater.model.measured import (
+    EXIT,
+    LAST_STATEMENT,
+    START,
+    Collection,
+    Ending,
+    Footprint,
+    Mending,
+    MendState,
+    Moment,
+    Note,
+    NotMeasured,
+    OutsideSample,
+    Reading,
+    Sample,
+    Unit,
+)
+from lowwater.model.timeline import Timeline
+
+__all__ = [
+    "EXIT",
+    "LAST_STATEMENT",
+    "START",
+    "WITH_GRAPH",
+    "Census",
+    "Collection",
+    "Diagnosis",
+    "Ending",
+    "Evidence",
+    "Finding",
+    "Footprint",
+    "GrowthSite",
+    "Holder",
+    "Kind",
+    "Ledger",
+    "LedgerRow",
+    "MendState",
+    "Mending",
+    "Moment",
+    "NativeSite",
+    "NativeTrace",
+    "NotMeasured",
+    "Note",
+    "OutsideSample",
+    "Reading",
+    "Sample",
+    "Status",
+    "Step",
+    "Tally",
+    "Timeline",
+    "TraceNode",
+    "Unit",
+    "Verdict",
+]

@@ -1,0 +1,99 @@
+"""What is found: the evidence for it, causes with their leak traces, and the whole diagnosis."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
+from lowwater.model.judged import Ledger, Verdict
+from lowwater.model.measured import Ending, Footprint, Mending
+
+if TYPE_CHECKING:
+    from lowwater.model.experiment import Conclusion, Experiments
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a cause is given: the verdict, and what the censuses of the run have shown.
+
+    `collected_bytes` is what garbage collections made as an experiment gave back, and
+    `kernel_cache_bytes` what TensorFlow's cache of prepared kernels held when the program was
+    over, if that is known.
+    """
+
+    verdict: Verdict
+    censuses: tuple[Census, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    tallies: tuple[Tally, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    collected_bytes: int = 0
+    native_trace: NativeTrace | None = None
+    kernel_cache_bytes: int | None = None
+
+    def tallied(self, kind: str) -> tuple[Tally, ...]:
+        """The tallies of one kind."""
+        return tuple(tally for tally in self.tallies if tally.kind == kind)
+
+
+class Status(StrEnum):
+    """Whether an object on a leak trace should be there."""
+
+    NEEDED = "needed"
+    LEAKED = "leaked"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNode:
+    """One line of a leak trace, with its status and the reason for it."""
+
+    edge: str
+    what: str
+    status: Status
+    because: str
+    where: str | None = None
+    is_suspect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause that was recognised, with where it is and how to mend it."""
+
+    code: str
+    name: str
+    message: str
+    fix: str
+    where: str | None = None
+    holder: str | None = None
+    share: float | None = None
+    bytes_per_unit: int | None = None
+    trace: tuple[TraceNode, ...] = ()
+    library: str | None = None
+    fingerprint: str | None = None
+    # The ways from a root to each container that grew, unshortened: for experiments, not to read.
+    paths: tuple[tuple[Step, ...], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def identity(self) -> str:
+        """What tells it from the other findings of one run."""
+        return f"{self.code} {self.where or ''} {self.holder or ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All that a report tells: the leading verdict, one per unit, findings and the ledger."""
+
+    verdict: Verdict
+    units: tuple[Verdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    ledger: Ledger = field(default_factory=Ledger)
+    notes: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    footprint: Footprint | None = None
+    ending: Ending | None = None
+    mended: tuple[Mending, ...] = ()
+    # Only where `lowwater diagnose` has run the program with changes.
+    experiments: "Experiments | None" = None
+    conclusion: "Conclusion | None" = None

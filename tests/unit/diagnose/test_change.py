@@ -1,0 +1,37 @@
+"""What could not be changed is told, once."""
+
+import sys
+
+import pytest
+
+from lowwater.diagnose.change import Change
+
+
+@pytest.fixture(autouse=True)
+def finders(monkeypatch):
+    """A change waits for Keras to be imported; here nothing is to happen then."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+
+
+def test_same_reason_is_told_once():
+    notes = []
+    change = Change(notes.append)
+
+    for _ in range(3):
+        change.failed("fit has no source")
+    change.failed("predict has none")
+
+    assert notes == [
+        "experiment not made: fit has no source",
+        "experiment not made: predict has none",
+    ]
+
+
+def test_what_fails_in_a_round_is_told_and_the_program_goes_on():
+    notes = []
+    change = Change(notes.append)
+    change.in_every_round(lambda: 1 / 0)
+
+    change.rounds.passed()
+
+    assert notes == ["experiment not made: ZeroDivisionError: division by zero"]
