@@ -33,7 +33,10 @@ FRONT = {"__init__", "__main__", "testing"}
 LAYERS = {
     "words": {"model", "report.screen"},
     "observe": {"agent", "probes", "recording"},
-    "judge": {"verdict", "causes", "diagnose.compare", "diagnose.conclude"},
+    "judge": {
+        "verdict", "causes",
+        "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
+    },
     "act": {"giveback", "diagnose", "isolation"},
     "tell": {"report"},
     # What puts the parts together, in the user's process and beside it.

@@ -30,7 +30,7 @@ from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.memory_limit import ControlGroup, Watch
 from lowwater.isolation.local.result import value_of
 from lowwater.isolation.local.server import Server
-from lowwater.isolation.order import Order
+from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.surroundings import Surroundings
 from lowwater.model.errors import (
     ChildDied,
@@ -551,7 +551,7 @@ class TestFaults:
     def test_folder_that_cannot_be_entered_is_told(self):
         elsewhere = replace(Surroundings.here(), folder="/not/there")
 
-        raw = engine.run(Order(packed(double, (1,), {}), surroundings=elsewhere))
+        raw = engine.run(TrialOrder(packed(double, (1,), {}), surroundings=elsewhere))
 
         with pytest.raises(FileNotFoundError, match="/not/there"):
             value_of(raw.result)
@@ -579,7 +579,7 @@ class TestFaults:
         assert (tmp_path / "told").read_text() == "8"
 
     def test_process_that_cannot_be_started_is_told(self, server_that_cannot_fork):
-        raw = engine._Trial(Order(packed(double, (4,), {}))).run(server_that_cannot_fork)
+        raw = engine._Trial(TrialOrder(packed(double, (4,), {}))).run(server_that_cannot_fork)
 
         assert str(raw.error) == "Could not start a process: [Errno 11] no more"
 
@@ -757,7 +757,7 @@ class TestMemory:
             while True:
                 kept.append(bytearray(1 << 20))
 
-        order = Order(packed(greedy, (), {}), Limits.of(memory="200 MiB"))
+        order = TrialOrder(packed(greedy, (), {}), Limits.of(memory="200 MiB"))
         raw = engine._Trial(order).run(server_without_groups)
 
         assert isinstance(raw.error, ChildOutOfMemory)
@@ -767,7 +767,7 @@ class TestMemory:
     def test_child_that_is_watched_and_stays_below_returns(self, server_without_groups):
         # The server is forked from the process of all these tests, and begins as large as that.
         limit = f"{psutil.Process().memory_info().rss + (200 << 20)} B"
-        order = Order(packed(double, (4,), {}), Limits.of(memory=limit))
+        order = TrialOrder(packed(double, (4,), {}), Limits.of(memory=limit))
         raw = engine._Trial(order).run(server_without_groups)
 
         assert value_of(raw.result) == 8

@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lowwater.agent.environment import describe, versions_loaded
-from lowwater.agent.inquest import Inquest, UserFile
+from lowwater.agent.inquest import Inquest, LoadedFile
 from lowwater.agent.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
 from lowwater.agent.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.agent.instrumentation._placement import place_all
@@ -25,7 +25,7 @@ from lowwater.agent.instrumentation.borrowed import forget_shadowed, load_what_i
 from lowwater.agent.instrumentation.heartbeat import heart_beating
 from lowwater.agent.instrumentation.loops import LimitOf, code_with_ticks, shown_path
 from lowwater.agent.instrumentation.uncaught import failure
-from lowwater.agent.native_trace.tracer import NativeTracer, Program
+from lowwater.agent.native_trace.tracer import NativeTracer, TracedProgram
 from lowwater.agent.observer import Observer
 from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.model.assignment import Assignment
@@ -59,7 +59,7 @@ class Agent:
         # recording is its parent's.
         self.in_child: list[tuple[Any, ...]] = [(setattr, observer, "is_on", False)]
         self._passes: dict[tuple[str, str | None], Passes] = {}
-        self._files: dict[str, UserFile] = {}
+        self._files: dict[str, LoadedFile] = {}
         # For an experiment: what ends a loop early, by its lines, and what else it changes.
         self.limit_of: LimitOf | None = None
         self.kept_short: KeptShort | None = None
@@ -107,7 +107,7 @@ class Agent:
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
         shown = shown_path(filename, self._folder, self._root)
-        self._files[filename] = UserFile(source, shown)
+        self._files[filename] = LoadedFile(source, shown)
         kept_short = self.kept_short
         try:
             return code_with_ticks(
@@ -190,7 +190,7 @@ def start(assignment: Assignment) -> Agent:
 def _prepare(agent: Agent, assignment: Assignment) -> None:
     observer = agent.observer
     observer.record(Began(describe(assignment.command)))
-    program = Program(agent.shown_files, observer.in_use_now, observer.note, observer.record)
+    program = TracedProgram(agent.shown_files, observer.in_use_now, observer.note, observer.record)
     path = os.path.abspath(assignment.recording)
     observer.escalation.native_tracer = NativeTracer(path, program, agent.in_child)
     observer.probes.append(agent.lifecycle_probe)

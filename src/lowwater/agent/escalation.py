@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lowwater.agent.brake import Brake
-from lowwater.agent.native_trace.tracer import NativeTracer, Place
+from lowwater.agent.native_trace.tracer import Boundary, NativeTracer
 from lowwater.agent.suspicion import ENOUGH_CENSUSES, Suspicion
 from lowwater.model.gauges import (
     OWN_BLOCKS,
@@ -62,7 +62,7 @@ class Escalation:
         most = self._policy.most_censuses
         self._of_main = Suspicion(self._policy, most)
         self._of_others = Suspicion(self._policy, most - ENOUGH_CENSUSES)
-        self._latest: tuple[Place, Sequence[int]] | None = None
+        self._latest: tuple[Boundary, Sequence[int]] | None = None
         self._was_too_dear = False
         self._has_told_why = False
         self._around_census: tuple[int, int] | None = None
@@ -96,14 +96,14 @@ class Escalation:
         """Whether memray runs at this moment."""
         return self.native_tracer is not None and self.native_tracer.is_running
 
-    def is_tracing(self, place: Place, *, at_end: bool, may_act: bool) -> bool:
+    def is_tracing(self, place: Boundary, *, at_end: bool, may_act: bool) -> bool:
         """Whether memray runs, so that a sample would be untrue."""
         tracer = self.native_tracer
         return tracer is not None and tracer.passes(place, at_end=at_end, may_act=may_act)
 
     def consider(
         self,
-        place: Place,
+        place: Boundary,
         level_bytes: int,
         last_ordinals: Sequence[int],
         *,
@@ -152,7 +152,7 @@ class Escalation:
             self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
             self._has_told_why = True  # once, however often the end comes
 
-    def _take_last_chance(self, place: Place, last_ordinals: Sequence[int]) -> None:
+    def _take_last_chance(self, place: Boundary, last_ordinals: Sequence[int]) -> None:
         """Where a loop was left by an exception, or never: the program's variables are there yet.
 
         Its functions have ended, so that a collection says nothing about its rounds.
@@ -197,7 +197,7 @@ class Escalation:
     def _has_credit(self) -> bool:
         return self._is_main or not self._main_goes_on
 
-    def _wants_collection(self, place: Place, level_bytes: int, *, is_last: bool) -> bool:
+    def _wants_collection(self, place: Boundary, level_bytes: int, *, is_last: bool) -> bool:
         is_wanted = self._suspicion.wants_collection(
             place.unit_id, place.ordinal, level_bytes, at_end=is_last
         )
@@ -230,7 +230,7 @@ class Escalation:
         self._was_too_dear |= not affords
         return affords
 
-    def _collect(self, place: Place, before_bytes: int) -> dict[str, int]:
+    def _collect(self, place: Boundary, before_bytes: int) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""
         start_s, own_s = self.clocks.wall(), self.clocks.own()
         gc.collect()
@@ -247,7 +247,7 @@ class Escalation:
         return gauges
 
     def _take_census(
-        self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
+        self, place: Boundary, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
         """Look at all objects; if that fails once, it is not tried again."""
         start_s, own_s = self.clocks.wall(), self.clocks.own()
@@ -270,7 +270,7 @@ class Escalation:
             self.brake.counted(self.clocks.own() - own_s)
 
     def _inquire(
-        self, place: Place, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
+        self, place: Boundary, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
         assert self.inquire is not None
         start_s = self.clocks.wall()

@@ -31,7 +31,7 @@ _SHARE_OF_ROOM_LATER = 1 / 2
 _LEAST_BYTES = 2 << 20
 
 
-class UserFile(NamedTuple):
+class LoadedFile(NamedTuple):
     """A file of the program as it was when it was loaded, and how reports call it."""
 
     source: bytes
@@ -42,7 +42,7 @@ class UserFile(NamedTuple):
 class Inquest:
     """Called when a rise deserves a look at all objects; until then it costs nothing."""
 
-    files: dict[str, UserFile]
+    files: dict[str, LoadedFile]
     calls: Calls
     lives: Mapping[str, Lives]
     note: Callable[[str], None] = lambda _: None
@@ -51,7 +51,7 @@ class Inquest:
     _taker: "CensusTaker | None" = None
     _tallies: "Tallies | None" = None
     _sources: "Sources | None" = None
-    _known_files: dict[str, UserFile] = field(default_factory=dict)
+    _known_files: dict[str, LoadedFile] = field(default_factory=dict)
     _has_told: bool = False
     _has_noted: bool = False
 

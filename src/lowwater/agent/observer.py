@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from lowwater.agent.escalation import Clocks, Escalation, Inquiry
-from lowwater.agent.native_trace.tracer import Place
+from lowwater.agent.native_trace.tracer import Boundary
 from lowwater.model import NotMeasured, Reading, Sample
 from lowwater.model.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
 from lowwater.model.interruption import let_through, quietly
@@ -51,7 +51,7 @@ BY_TIME = "time"
 _LONGEST_WAIT_S = 1.0
 
 
-class Pace:
+class SamplingPace:
     """Tells which rounds of a unit are sampled: as many of every doubling, and all if affordable.
 
     The rounds decide, and processor time: on a busy machine the same ones are sampled.
@@ -111,7 +111,7 @@ class Observer:
         # For an experiment: what it does at each boundary, before anything is measured there.
         self.before_sample: Callable[[str, str | None], None] | None = None
         self._slots: list[LowWaterSlots] = []
-        self._paces: list[Pace] = []
+        self._paces: list[SamplingPace] = []
         self._last_ordinals: list[int] = []
         self._loops: set[int] = set()
         self._open_loops: list[int] = []
@@ -140,7 +140,7 @@ class Observer:
         if name in _WITH_ROUNDS:
             self._loops.add(unit_id)
         self._slots.append(LowWaterSlots())
-        self._paces.append(Pace(self._clocks.process()))
+        self._paces.append(SamplingPace(self._clocks.process()))
         self._last_ordinals.append(-1)
         self.record(UnitSeen(unit_id, name, where))
         return unit_id
@@ -179,7 +179,7 @@ class Observer:
         try:
             now_s = self._clocks.wall()
             self._last_ordinals[unit_id] = ordinal
-            place = Place(unit_id, ordinal, now_s - self._began_s)
+            place = Boundary(unit_id, ordinal, now_s - self._began_s)
             if self.before_sample is not None:
                 self.before_sample(*[*self._unit_ids][unit_id])
             if self.escalation.is_tracing(place, at_end=at_end, may_act=may_collect):

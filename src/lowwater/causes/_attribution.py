@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from lowwater.causes import _kinds
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._fingerprint import digest, fingerprint
 from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.causes._paths import below, is_programs, leads_to_native
@@ -36,7 +36,7 @@ class _Claim:
     """One finding to be: a cause, what it tells, and the growth that it accounts for."""
 
     cause: Cause
-    account: Account
+    account: Claim
     grown_bytes: float
     holder: Holder | None = None
     # What it can have taken at the most, with the native memory that goes with what was found.
@@ -141,7 +141,7 @@ def _claimed(evidence: Evidence, causes: tuple[Cause, ...]) -> Iterator[_Claim]:
             yield _Claim(cause, account, holder.grown_bytes, holder, most_bytes)
 
 
-def _helps(cause: Cause, account: Account, holder: Holder) -> bool:
+def _helps(cause: Cause, account: Claim, holder: Holder) -> bool:
     """Whether a reader could do anything about it: "`module` grows by 14 items" helps nobody."""
     has_class = any("." in step.type.removeprefix("builtins.") for step in below(holder)[:1])
     is_placed = account.where is not None or is_programs(holder)
@@ -242,7 +242,7 @@ def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
     return replace(found, fingerprint=fingerprint(claim.cause.code, claim.holder, evidence))
 
 
-def _told(cause: Cause, account: Account) -> Finding:
+def _told(cause: Cause, account: Claim) -> Finding:
     """The finding without what depends on the path.
 
     A leak of a library, and growth that has no path, are known by their code and holder.

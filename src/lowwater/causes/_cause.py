@@ -8,7 +8,7 @@ from lowwater.model import Evidence, Holder, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Claim:
     """What a cause tells of one case, before its share of the growth is known.
 
     `fix` is given only where the case has a better one than the cause in general, and `issue`
@@ -46,18 +46,18 @@ class Cause:
         """Whether what grew on this path is this cause's doing."""
         return False
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What there is to tell of a path that was claimed."""
         raise NotImplementedError
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """What there is to tell of growth that no path accounts for; None if it is another's."""
         return None
 
-    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """What there is to tell if it would keep the same memory after these were mended."""
         return None
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_verdict(self, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """What explains a verdict that is no leak; None if this does not."""
         return None

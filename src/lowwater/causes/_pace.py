@@ -13,7 +13,7 @@ _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class GrowthPace:
     """So many in each round trip; `doubt` is by how much this may be off."""
 
     each: float

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._pace import Pace
+from lowwater.causes._pace import GrowthPace
 from lowwater.causes._paths import function_name
 from lowwater.model import Evidence, Holder, Status, Step, TraceNode
 from lowwater.model.units import format_bytes
@@ -150,7 +150,7 @@ def _titled(step: Step) -> str:
 def _items(holder: Holder, evidence: Evidence) -> str:
     count = holder.counts[-1]
     told = "1 item" if count == 1 else f"{count:,} items"
-    pace = Pace.of(holder.counts, evidence)
+    pace = GrowthPace.of(holder.counts, evidence)
     if pace is None or pace.each <= 0:
         return told
     much = f"{pace.each:.1f}" if pace.is_seldom else f"{pace.each:.0f}"

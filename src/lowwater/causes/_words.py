@@ -1,7 +1,7 @@
 """How causes speak: what grew, by how much, and with every what."""
 
 from lowwater.causes import _kinds
-from lowwater.causes._pace import NO_UNIT, Pace
+from lowwater.causes._pace import NO_UNIT, GrowthPace
 from lowwater.causes._paths import below
 from lowwater.model import Evidence, Holder, Step, Tally, Unit
 from lowwater.model.units import format_bytes
@@ -40,7 +40,7 @@ def grows(holder: Holder, evidence: Evidence) -> str:
 
 def rate(counts: tuple[int, ...], noun: str, nouns: str, evidence: Evidence) -> str:
     """`one array every epoch`, `about 3 arrays every epoch`, `one array every 4 epochs`."""
-    pace = Pace.of(counts, evidence)
+    pace = GrowthPace.of(counts, evidence)
     if pace is None or pace.each <= 0:
         return f"{_amount(counts[-1] - counts[0], noun, nouns)} while it was watched"
     rounds = round(1 / pace.each)
@@ -91,7 +91,7 @@ def grows_by(holder: Holder, evidence: Evidence) -> str:
         item = below(holder)[0] if below(holder) else Step("", "item")
         added = rate(holder.counts, named(item), named(item, many=True), evidence)
         return f"grew by {added}" if added.endswith("watched") else f"grows by {added}"
-    pace = Pace.of(holder.sizes_bytes, evidence)
+    pace = GrowthPace.of(holder.sizes_bytes, evidence)
     if pace is None:
         grown = holder.sizes_bytes[-1] - holder.sizes_bytes[0]
         return f"grew by {format_bytes(grown)} while it was watched"

@@ -1,7 +1,7 @@
 """LW101 callback-retention."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import line_of, name_of, owners
 from lowwater.model import Evidence, Holder
 
@@ -55,8 +55,8 @@ class CallbackRetention(Cause):
                 return False
         return False
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which attribute grows, and by what."""
         name = name_of(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}."
-        return Account(message, where=line_of(holder), holder=name)
+        return Claim(message, where=line_of(holder), holder=name)

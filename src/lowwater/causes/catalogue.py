@@ -1,7 +1,7 @@
 """The one list of all causes, and the question that is put to them."""
 
 from lowwater.causes._attribution import attribute, why_nothing_is_found
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes.callback_retention import CallbackRetention
 from lowwater.causes.check_numerics import CheckNumerics
 from lowwater.causes.clear_session_in_epoch import ClearSessionInEpoch
@@ -81,4 +81,4 @@ def find_causes(evidence: Evidence) -> tuple[Finding, ...]:
     return attribute(evidence, CAUSES)
 
 
-__all__ = ["CAUSES", "Account", "Cause", "find_causes", "why_nothing_is_found"]
+__all__ = ["CAUSES", "Cause", "Claim", "find_causes", "why_nothing_is_found"]

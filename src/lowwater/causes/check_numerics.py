@@ -1,7 +1,7 @@
 """LW214 check-numerics."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, line_of_call, models_made
 from lowwater.causes._paths import global_of_library
 from lowwater.causes.upstream.check_numerics import CHECK_NUMERICS
@@ -45,10 +45,10 @@ class CheckNumerics(Cause):
         """The table of operations' inputs."""
         return global_of_library(holder) == _TABLE
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How many graphs stay, and what traces them."""
         pace = _words.rate(holder.counts, "graph", "graphs", evidence)
         message = f"`enable_check_numerics()` keeps every traced graph, {pace}."
         made = models_made(evidence)
         where = line_of_call(evidence, _TRACING) or (made.where if made else None)
-        return Account(message, where=where, holder="tensorflow check_numerics")
+        return Claim(message, where=where, holder="tensorflow check_numerics")

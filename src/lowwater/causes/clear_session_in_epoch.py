@@ -1,7 +1,7 @@
 """LW206 clear-session-in-epoch."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown, has_one_model
 from lowwater.model import Evidence, Holder, Tally, tallies
 
@@ -45,24 +45,24 @@ class ClearSessionInEpoch(Cause):
         has_graph = any(_kinds.is_v1_graph(s) or _kinds.is_traced_graph(s) for s in holder.steps)
         return has_graph and not holder.is_users and _cleared(evidence) is not None
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:  # noqa: ARG002
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:  # noqa: ARG002
         """How often it is called, and where."""
         cleared = _cleared(evidence)
         assert cleared is not None, "claimed because of it"
         often = _words.often(cleared, evidence)
         message = f"`clear_session()` is called {often} while the same model is being trained."
-        return Account(message, where=cleared.where)
+        return Claim(message, where=cleared.where)
 
-    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Claim | None:
         """A mistake of its own, whatever it is that leaks."""
         return None if self.code in codes else _under_a_model(evidence)
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """And where nothing leaks."""
         return _under_a_model(evidence)
 
 
-def _under_a_model(evidence: Evidence) -> Account | None:
+def _under_a_model(evidence: Evidence) -> Claim | None:
     """One line clears the state several times for each model that is made."""
     calls = evidence.tallied(tallies.CALLS)
     made = sum(one.counts[-1] for one in calls if one.name == tallies.MODEL)
@@ -78,7 +78,7 @@ def _under_a_model(evidence: Evidence) -> Account | None:
         "frees nothing of that model, and functions that use `tf.random` repeat the same numbers "
         "after each call."
     )
-    return Account(message, where=cleared.where)
+    return Claim(message, where=cleared.where)
 
 
 def _cleared(evidence: Evidence) -> Tally | None:

@@ -1,7 +1,7 @@
 """LW104 closure-capture."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import (
     below,
     function_name,
@@ -54,7 +54,7 @@ class ClosureCapture(Cause):
             return True
         return is_programs(holder) and (_has_functions(holder) or _is_in_function(holder))
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which functions keep what; or which default argument grows."""
         name, where = name_of(holder), line_of(holder)
         if _is_given_away(holder):
@@ -63,15 +63,15 @@ class ClosureCapture(Cause):
         if _has_functions(holder):
             pace = _words.rate(holder.counts, "function", "functions", evidence)
             message = f"`{name}` grows by {pace}, and each keeps {_kept(holder)}."
-            return Account(message, where, name)
+            return Claim(message, where, name)
         if any(step.edge.startswith("default ") for step in holder.steps):
             fix = (
                 "Default to `None` and create the list inside the function: a default is created "
                 "only once."
             )
-            return Account(f"The default argument `{name}` {grows}.", where, name, fix)
+            return Claim(f"The default argument `{name}` {grows}.", where, name, fix)
         fix = "Pass the function what it needs as an argument, or empty the container when done."
-        return Account(f"`{name}`, which a closure keeps, {grows}.", where, name, fix)
+        return Claim(f"`{name}`, which a closure keeps, {grows}.", where, name, fix)
 
 
 def _is_given_away(holder: Holder) -> bool:
@@ -84,7 +84,7 @@ def _is_given_away(holder: Holder) -> bool:
     return any(_kinds.is_function(step) and step.where for step in below(holder)[:_NEAR])
 
 
-def _given_away(holder: Holder, evidence: Evidence) -> Account:
+def _given_away(holder: Holder, evidence: Evidence) -> Claim:
     given = next(step for step in below(holder) if _kinds.is_function(step) and step.where)
     name = function_name(given)
     pace = _words.rate(holder.counts, "time", "times", evidence).replace("one time", "once", 1)
@@ -92,7 +92,7 @@ def _given_away(holder: Holder, evidence: Evidence) -> Account:
         f"`{name}` is registered to be called later, {pace}, and each time it keeps "
         f"{_kept(holder)}."
     )
-    return Account(message, line_of(holder), name, _GIVEN_FIX)
+    return Claim(message, line_of(holder), name, _GIVEN_FIX)
 
 
 def _has_functions(holder: Holder) -> bool:

@@ -1,7 +1,7 @@
 """LW301 dataset-cache."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import datasets, filled, grew, risen
 from lowwater.causes._paths import below, is_programs, line_of, name_of
 from lowwater.model import Evidence, Holder, Tally
@@ -46,34 +46,34 @@ class DatasetCache(Cause):
         more = sum(risen(cache) for cache in _caches(evidence) if grew(cache, evidence))
         return more > 0 and more >= _LEAST_CACHES * items
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the caches."""
         name = name_of(holder)
         pace = _words.rate(holder.counts, "cached data set", "cached data sets", evidence)
         message = f"`{name}` grows by {pace}, and each cache keeps its elements in memory."
-        return Account(message, line_of(holder), name, _KEPT_FIX)
+        return Claim(message, line_of(holder), name, _KEPT_FIX)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """A cache whose input never ends, or ever more caches."""
         caches = _caches(evidence)
         endless = next((cache for cache in caches if "endless" in cache.about), None)
         if endless is not None:
             message = "`cache()` comes after `repeat()`: its input never ends, so it keeps filling."
-            return Account(message, where=endless.where, holder="Dataset.cache", fix=_ORDER_FIX)
+            return Claim(message, where=endless.where, holder="Dataset.cache", fix=_ORDER_FIX)
         more = next((cache for cache in caches if grew(cache, evidence)), None)
         if more is None:
             return None
         pace = _words.rise(more, "cached data set", "cached data sets", evidence)
         message = f"The number of live caches grows: {pace}."
-        return Account(message, where=more.where, holder="Dataset.cache", fix=_ANEW_FIX)
+        return Claim(message, where=more.where, holder="Dataset.cache", fix=_ANEW_FIX)
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """A cache that has filled."""
         cache = filled(_caches(evidence), evidence)
         if cache is None:
             return None
         message = "`cache()` filled once with the data set and no longer grows."
-        return Account(message, where=cache.where, holder="Dataset.cache")
+        return Claim(message, where=cache.where, holder="Dataset.cache")
 
 
 def _caches(evidence: Evidence) -> list[Tally]:

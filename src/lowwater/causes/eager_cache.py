@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes
 from lowwater.causes._lines import (
     TRAINING,
@@ -16,7 +16,7 @@ from lowwater.causes._lines import (
     retraced,
     risen,
 )
-from lowwater.causes._pace import Pace
+from lowwater.causes._pace import GrowthPace
 from lowwater.causes.upstream.eager_cache import EAGER_CACHE
 from lowwater.model import Evidence, Tally, tallies
 from lowwater.model.policy import POLICY
@@ -106,7 +106,7 @@ class EagerCache(Cause):
     known = EAGER_CACHE
     is_mostly_native = True
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
         if _computes_elsewhere(evidence):
             return None
@@ -126,7 +126,7 @@ class EagerCache(Cause):
 class _Counted:
     """What was counted, and the bytes that it should have taken, and can have taken."""
 
-    account: Account
+    account: Claim
     bytes: int
     at_most: float = _AT_MOST
 
@@ -173,16 +173,16 @@ def _is_emptied(evidence: Evidence) -> bool:
     return grown(evidence, tallies.CALLS, "clear_session", tallies.SEED_SET) is not None
 
 
-def _of_seeds(seeds: Tally, evidence: Evidence) -> Account:
+def _of_seeds(seeds: Tally, evidence: Evidence) -> Claim:
     often = _words.often(seeds, evidence)
     message = (
         f"With a global seed, eager random operations take a new seed {often}, and TensorFlow "
         "keeps a kernel for each."
     )
-    return Account(message, seeds.where, _KERNELS, _SEED_FIX, "tensorflow/tensorflow#37252")
+    return Claim(message, seeds.where, _KERNELS, _SEED_FIX, "tensorflow/tensorflow#37252")
 
 
-def _of_names(names: Tally, evidence: Evidence) -> Account:
+def _of_names(names: Tally, evidence: Evidence) -> Claim:
     made = models_made(evidence)
     if made is not None:
         return _of_models_made(made, evidence)
@@ -190,16 +190,16 @@ def _of_names(names: Tally, evidence: Evidence) -> Account:
     message = (
         f"Variables with new names are created, {pace}, and TensorFlow keeps a kernel for each."
     )
-    return Account(message, names.where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
+    return Claim(message, names.where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
 
 
-def _of_numbers(numbers: Tally, evidence: Evidence) -> Account:
+def _of_numbers(numbers: Tally, evidence: Evidence) -> Claim:
     pace = _words.rise(numbers, "new Python number", "new Python numbers", evidence)
     message = f"Eager operations are given {pace}, and TensorFlow keeps a handle for each."
-    return Account(message, numbers.where, _NUMBERS, _NUMBER_FIX, "tensorflow/tensorflow#68196")
+    return Claim(message, numbers.where, _NUMBERS, _NUMBER_FIX, "tensorflow/tensorflow#68196")
 
 
-def _of_kernels(evidence: Evidence) -> Account:
+def _of_kernels(evidence: Evidence) -> Claim:
     """The cache was seen to hold it, and nobody has counted what is new in each round."""
     held = format_bytes(evidence.kernel_cache_bytes or 0)
     message = (
@@ -208,10 +208,10 @@ def _of_kernels(evidence: Evidence) -> Account:
     )
     call = line_of_call(evidence, _EAGER_CALLS)
     fix = _KERNEL_FIX if call is None else _CALL_FIX
-    return Account(message, call or _words.unit_of(evidence).where, _KERNELS, fix)
+    return Claim(message, call or _words.unit_of(evidence).where, _KERNELS, fix)
 
 
-def _of_shapes(evidence: Evidence) -> Account | None:
+def _of_shapes(evidence: Evidence) -> Claim | None:
     """New shapes in every interval without a new trace."""
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is None or retraced(evidence) is not None or _is_seldom(shapes, evidence):
@@ -220,15 +220,15 @@ def _of_shapes(evidence: Evidence) -> Account | None:
     message = f"`{shapes.name}` gets {pace}, and TensorFlow keeps kernels for each."
     most_bytes = risen(shapes) * _MOST_SHAPE_BYTES
     issue = "tensorflow/tensorflow#23455"
-    return Account(message, shapes.where, _KERNELS, _SHAPE_FIX, issue, most_bytes)
+    return Claim(message, shapes.where, _KERNELS, _SHAPE_FIX, issue, most_bytes)
 
 
 def _is_seldom(shapes: Tally, evidence: Evidence) -> bool:
-    pace = Pace.of(shapes.counts, evidence)
+    pace = GrowthPace.of(shapes.counts, evidence)
     return pace is not None and pace.each < _LEAST_SHAPES_PER_ROUND
 
 
-def _of_models(evidence: Evidence) -> Account | None:
+def _of_models(evidence: Evidence) -> Claim | None:
     """New models that do not stay, where nobody has counted their variables."""
     made = models_made(evidence)
     was_counted = any(one.name == tallies.VARIABLE_NAMED for one in evidence.tallied(tallies.CALLS))
@@ -237,7 +237,7 @@ def _of_models(evidence: Evidence) -> Account | None:
     return _of_models_made(made, evidence)
 
 
-def _of_models_made(made: Tally, evidence: Evidence) -> Account:
+def _of_models_made(made: Tally, evidence: Evidence) -> Claim:
     message = "Models are built again and again, and TensorFlow keeps kernels for each."
     where = made.where or line_of_call(evidence, TRAINING)
-    return Account(message, where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
+    return Claim(message, where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")

@@ -1,6 +1,6 @@
 """LW403 file-backed."""
 
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._ledger import MAPPED_FILES, risen_bytes
 from lowwater.model import Evidence, Kind
 from lowwater.model.units import format_bytes
@@ -34,10 +34,10 @@ class FileBacked(Cause):
     name = "file-backed"
     fix = "Nothing to fix. If the number in `top` bothers you, reopen the map now and then."
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Mapped files make up a rise that is no leak."""
         risen = risen_bytes(evidence, MAPPED_FILES)
         if evidence.verdict.kind is Kind.INCONCLUSIVE or risen < _NOTICEABLE_BYTES:
             return None
         much = format_bytes(risen)
-        return Account(f"{much} more pages of mapped files are resident; the kernel can drop them.")
+        return Claim(f"{much} more pages of mapped files are resident; the kernel can drop them.")

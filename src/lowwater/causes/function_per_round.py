@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grew, remade, short_name
 from lowwater.causes.gradient_registry import is_in_registry
 from lowwater.model import Evidence, Holder, Tally, tallies
@@ -44,7 +44,7 @@ class FunctionPerRound(Cause):
         is_graphs = is_in_registry(holder) or (has_graph and not holder.is_users)
         return is_graphs and remade(evidence) is not None
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What is made anew, and where; the registry is told of where it does the keeping."""
         made = remade(evidence)
         assert made is not None, "claimed because of what is created again"
@@ -54,7 +54,7 @@ class FunctionPerRound(Cause):
         message = f"{found.message} TensorFlow's gradient registry (LW205) keeps what each traced."
         return replace(found, message=message)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more functions live, with their traces; those that were dropped leave nothing.
 
         Nor does `compile()` or a new optimizer alone: `model.save` makes one too.
@@ -67,14 +67,14 @@ class FunctionPerRound(Cause):
         return _told(made, evidence) if is_alive else None
 
 
-def _told(made: Tally, evidence: Evidence) -> Account:
+def _told(made: Tally, evidence: Evidence) -> Claim:
     often = _words.often(made, evidence)
     if made.kind == tallies.FUNCTIONS:
         name = short_name(made)
         message = f"`{name}` becomes a new `tf.function` {often}."
         fix = "Define the function once, at the top level or before the loop."
-        return Account(message, made.where, name, fix)
+        return Claim(message, made.where, name, fix)
     if made.kind == tallies.OPTIMIZERS:
         pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
-        return Account(f"The same model gets {pace}.", made.where, made.name)
-    return Account(f"The same model is compiled {often}.", made.where, made.name)
+        return Claim(f"The same model gets {pace}.", made.where, made.name)
+    return Claim(f"The same model is compiled {often}.", made.where, made.name)

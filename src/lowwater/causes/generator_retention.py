@@ -1,7 +1,7 @@
 """LW303 generator-retention."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
 from lowwater.model import Evidence, GrowthSite, Holder, Step
 
@@ -57,14 +57,14 @@ class GeneratorRetention(Cause):
                 return False
         return False
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What it keeps, and where."""
         name, site = name_of(holder), _site(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}."
         if site is not None and site.in_function:
             giver = site.in_function.rpartition("<locals>.")[2]
             message += f" `{giver}` keeps every batch that it yields."
-        return Account(message, where=line_of(holder), holder=name)
+        return Claim(message, where=line_of(holder), holder=name)
 
 
 def _site(holder: Holder) -> GrowthSite | None:

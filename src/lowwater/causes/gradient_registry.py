@@ -1,7 +1,7 @@
 """LW205 gradient-registry."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made
 from lowwater.causes._paths import nearest_line
 from lowwater.causes.upstream._known_leak import parse_version
@@ -70,7 +70,7 @@ class GradientRegistry(Cause):
         """The path goes through TensorFlow's registry of gradients."""
         return is_in_registry(holder)
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which call fills the registry."""
         pace = _words.rate(holder.counts, "function", "functions", evidence)
         grows = f"TensorFlow's gradient registry grows by {pace}, and each keeps"
@@ -78,11 +78,11 @@ class GradientRegistry(Cause):
         if trained is not None or (calls := _tracing(evidence)) is None:
             message = f"{grows} the graphs and weights of a trained model."
             where = trained or (made.where if made else nearest_line(holder))
-            return Account(message, where=where, holder=_HOLDER)
+            return Claim(message, where=where, holder=_HOLDER)
         message = f"{grows} a graph with a custom gradient, such as `silu` or `swish`."
-        return Account(message, calls.where, _HOLDER, _UNTRAINED_FIX)
+        return Claim(message, calls.where, _HOLDER, _UNTRAINED_FIX)
 
-    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Claim | None:
         """Models that the program keeps were trained, so the registry keeps their graphs too."""
         is_told = not codes.isdisjoint({self.code, "LW202", "LW207"})
         version = parse_version(evidence.environment.get(GRADIENT_REGISTRY.library, ""))
@@ -92,7 +92,7 @@ class GradientRegistry(Cause):
             "TensorFlow's gradient registry also holds the trained graphs of these models, so "
             "dropping the models does not free them completely."
         )
-        return Account(message, where=line_of_call(evidence, TRAINING), holder=_HOLDER)
+        return Claim(message, where=line_of_call(evidence, TRAINING), holder=_HOLDER)
 
 
 def _tracing(evidence: Evidence) -> Tally | None:

@@ -1,7 +1,7 @@
 """LW203 graph-growth."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown
 from lowwater.causes._paths import line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
@@ -42,16 +42,16 @@ class GraphGrowth(Cause):
         in_graph = any(_kinds.is_v1_graph(s) for s in holder.steps[: holder.container + 1])
         return in_graph and grown(evidence, tallies.OPERATIONS) is not None
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How fast the graph grows, and the line that adds to it."""
         found = self.in_rest(holder.grown_bytes, evidence)
-        return found or Account("A graph grows.", where=line_of(holder), holder=name_of(holder))
+        return found or Claim("A graph grows.", where=line_of(holder), holder=name_of(holder))
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Operations were added in every interval."""
         added = grown(evidence, tallies.OPERATIONS)
         if added is None:
             return None
         pace = _words.rise(added, "operation", "operations", evidence)
         message = f"The graph grows by {pace}. Operations are never removed from a graph."
-        return Account(message, where=added.where, holder="default graph")
+        return Claim(message, where=added.where, holder="default graph")

@@ -1,6 +1,6 @@
 """LW405 greedy-gpu."""
 
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.model import Evidence
 
 # What the environment of a recording says of TensorFlow's setting, where there is a GPU.
@@ -36,9 +36,9 @@ class GreedyGpu(Cause):
         "or set `TF_FORCE_GPU_ALLOW_GROWTH=true`."
     )
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """The run has a GPU, and the setting is known to be off."""
         if evidence.environment.get(GPU_GROWTH) != "off":
             return None
         message = "TensorFlow reserved the whole GPU at startup, however little the program uses."
-        return Account(message)
+        return Claim(message)

@@ -1,7 +1,7 @@
 """LW102 growing-container."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes
 from lowwater.causes._paths import (
     above,
@@ -71,7 +71,7 @@ class GrowingContainer(Cause):
         is_much = holder.grown_bytes >= _LEAST_OF_PYTHON * growth_bytes(evidence)
         return is_programs(holder) or (is_much and not is_in_framework(holder))
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which container grows, and by what."""
         name, kind = name_of(holder), _kinds.class_name(container(holder).type)
         if not holder.is_users and below(holder) and not _kinds.is_frame(holder.steps[0]):
@@ -84,13 +84,13 @@ class GrowingContainer(Cause):
             fix = _TENSOR_FIX
         elif fix is None and any(step.edge.startswith(".") for step in below(holder)[:1]):
             fix = _OBJECT_FIX
-        return Account(message, where=line_of(holder), holder=name, fix=fix)
+        return Claim(message, where=line_of(holder), holder=name, fix=fix)
 
 
-def _of_python(holder: Holder, evidence: Evidence) -> Account:
+def _of_python(holder: Holder, evidence: Evidence) -> Claim:
     """A table of Python's own, which has no name that a program knows."""
     item = below(holder)[0]
     name = item.type.removeprefix("builtins.")
     grows = _words.grows(holder, evidence)
     message = f"Python keeps more and more `{name}`: one of its own tables {grows}."
-    return Account(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)
+    return Claim(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)

@@ -1,6 +1,6 @@
 """LW402 heap-fragmentation."""
 
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._ledger import MALLOC_FREE, last_bytes
 from lowwater.model import Evidence, Kind
 from lowwater.model.units import format_bytes
@@ -40,13 +40,13 @@ class HeapFragmentation(Cause):
     )
     explains = Kind.FRAGMENTED
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Free memory that malloc cannot give back."""
         if evidence.verdict.kind is not self.explains:
             return None
         free = last_bytes(evidence, MALLOC_FREE)
         much = f"{format_bytes(free)} of freed memory" if free else "Freed memory"
         verb = "are" if free else "is"
-        return Account(
+        return Claim(
             f"{much} {verb} stuck in malloc's heap, between objects that are still in use."
         )

@@ -1,7 +1,7 @@
 """LW103 history-keeps-model."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
 from lowwater.model import Evidence, Holder
 
@@ -42,15 +42,15 @@ class HistoryKeepsModel(Cause):
             kept or any(_kinds.is_history(one) for one in owners(holder))
         )
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the histories, and what they keep in turn."""
         name, where = name_of(holder), line_of(holder)
         kept = next((step for step in below(holder) if _kinds.is_callback(step)), None)
         if kept is None:
             message = f"`{name}` {_words.grows(holder, evidence)}: the logs of `fit` hold data."
-            return Account(message, where, name, "Log numbers: return `float(value)` as a metric.")
+            return Claim(message, where, name, "Log numbers: return `float(value)` as a metric.")
         one = f"`{_kinds.class_name(kept.type)}`"
         pace = _words.rate(holder.counts, f"{one} object", f"{one} objects", evidence)
         message = f"`{name}` grows by {pace}, and each keeps its whole model through `.model`."
         fix = None if _kinds.is_history(kept) else _CALLBACK_FIX
-        return Account(message, where=where, holder=name, fix=fix)
+        return Claim(message, where=where, holder=name, fix=fix)

@@ -1,7 +1,7 @@
 """LW302 large-buffer."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import datasets, filled, grew
 from lowwater.model import Evidence
 
@@ -28,7 +28,7 @@ class LargeBuffer(Cause):
     fix = "Shuffle small items, such as paths or indices, before you decode and batch them."
     is_mostly_native = True
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more pipelines live, each with a buffer of its own."""
         more = next(
             (tally for tally in datasets(evidence, "Shuffle") if grew(tally, evidence)), None
@@ -38,12 +38,12 @@ class LargeBuffer(Cause):
         pace = _words.rise(more, "shuffled data set", "shuffled data sets", evidence)
         message = f"The number of live shuffle buffers grows: {pace}."
         fix = "Build the pipeline once, before the loop, and iterate over it again."
-        return Account(message, where=more.where, holder="Dataset.shuffle", fix=fix)
+        return Claim(message, where=more.where, holder="Dataset.shuffle", fix=fix)
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """A buffer that has filled."""
         buffer = filled(datasets(evidence, "Shuffle"), evidence)
         if buffer is None:
             return None
         message = "The `shuffle()` buffer filled once and no longer grows."
-        return Account(message, where=buffer.where, holder="Dataset.shuffle")
+        return Claim(message, where=buffer.where, holder="Dataset.shuffle")

@@ -1,7 +1,7 @@
 """LW212 layer-nodes."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown, models_made
 from lowwater.causes._paths import container, nearest_line, owners
 from lowwater.causes.upstream.layer_nodes import LAYER_NODES
@@ -53,7 +53,7 @@ class LayerNodes(Cause):
         is_librarys = _kinds.library_of(owner) is not None
         return edge in _LISTS or (is_librarys and _models_go(evidence))
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which layer it is, and which line builds on it."""
         name = _kinds.class_name(_first_layer(holder).type)
         message = (
@@ -62,9 +62,9 @@ class LayerNodes(Cause):
         )
         made = models_made(evidence)
         if made is None:
-            return Account(f"{message}.", where=nearest_line(holder), holder=_HOLDER)
+            return Claim(f"{message}.", where=nearest_line(holder), holder=_HOLDER)
         pace = _words.rise(made, "model", "models", evidence)
-        return Account(f"{message}: {pace}.", where=made.where, holder=_HOLDER)
+        return Claim(f"{message}: {pace}.", where=made.where, holder=_HOLDER)
 
 
 def _models_go(evidence: Evidence) -> bool:

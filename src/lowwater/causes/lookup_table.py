@@ -1,7 +1,7 @@
 """LW211 lookup-table."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import altogether
 from lowwater.causes.upstream.lookup_table import LOOKUP_TABLE
 from lowwater.model import Evidence, tallies
@@ -36,7 +36,7 @@ class LookupTable(Cause):
     known = LOOKUP_TABLE
     is_mostly_native = True
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Tables were made in every interval."""
         tables = altogether(evidence, tallies.TABLE)
         if tables is None:
@@ -45,4 +45,4 @@ class LookupTable(Cause):
         message = (
             f"New lookup tables are created, {pace}, and TensorFlow keeps the entries of each."
         )
-        return Account(message, tables.where, "tensorflow lookup tables")
+        return Claim(message, tables.where, "tensorflow lookup tables")

@@ -1,7 +1,7 @@
 """LW201 model-accumulation."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown
 from lowwater.causes._paths import below, line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
@@ -46,7 +46,7 @@ class ModelAccumulation(Cause):
         leads_to_model = any(_kinds.is_model(step) for step in below(holder))
         return leads_to_model and (holder.is_users or grown(evidence, tallies.MODELS) is not None)
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the models."""
         model = next(step for step in below(holder) if _kinds.is_model(step))
         name, kind = name_of(holder), _kinds.class_name(model.type)
@@ -57,13 +57,13 @@ class ModelAccumulation(Cause):
         where = line_of(holder)
         if where is None and (made := grown(evidence, tallies.MODELS)):
             where = made.where
-        return Account(f"`{name}` grows by {pace}.", where=where, holder=name)
+        return Claim(f"`{name}` grows by {pace}.", where=where, holder=name)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more models live, but the path to them was not found."""
         models = grown(evidence, tallies.MODELS)
         if models is None:
             return None
         pace = _words.rise(models, f"`{models.name}`", f"`{models.name}` models", evidence)
         message = f"The number of live models grows: {pace}. What keeps them was not found."
-        return Account(message, where=models.where)
+        return Claim(message, where=models.where)

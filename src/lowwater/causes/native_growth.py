@@ -1,7 +1,7 @@
 """LW404 native-growth."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.model import Evidence, NativeSite, NativeTrace
 from lowwater.model.units import format_bytes
@@ -55,7 +55,7 @@ class NativeGrowth(Cause):
         "stays level without a part, that part holds it."
     )
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:
         """A good part of the growth that nothing else explains."""
         if rest_bytes < max(_LEAST_BYTES, _LEAST_SHARE * growth_bytes(evidence)):
             return None
@@ -68,10 +68,10 @@ class NativeGrowth(Cause):
         share_of_rest = min(1.0, rest_bytes / growth_bytes(evidence))
         found = _leading(trace, share_of_rest) if trace else None
         if trace is None or found is None:
-            return Account(f"{told}; {_unknown(trace, loop)}", where=loop, fix=_fix_after(trace))
+            return Claim(f"{told}; {_unknown(trace, loop)}", where=loop, fix=_fix_after(trace))
         site, share = found
         seen = f"memray watched {trace.rounds:,} rounds and saw {_much(share)} allocated"
-        return Account(f"{told}. {seen} {_place(site)}.", where=site.where or loop, fix=_FIX)
+        return Claim(f"{told}. {seen} {_place(site)}.", where=site.where or loop, fix=_FIX)
 
 
 _FIX = (

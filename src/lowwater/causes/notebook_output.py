@@ -1,7 +1,7 @@
 """LW106 notebook-output."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import container, line_of, nearest_line
 from lowwater.model import Evidence, Holder, Step
 
@@ -41,16 +41,16 @@ class NotebookOutput(Cause):
             return True
         return any(_variable(step) in _LAST_ERRORS for step in holder.steps[:3])
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which table of the notebook it is."""
         error = next((s for s in holder.steps[:3] if _variable(s) in _LAST_ERRORS), None)
         if error is not None:
             name = f"sys.{_variable(error)}"
             message = f"`{name}` keeps the variables of the last cell that failed."
             fix = "Run a cell with `import sys; sys.last_traceback = sys.last_value = None`."
-            return Account(message, nearest_line(holder), name, fix)
+            return Claim(message, nearest_line(holder), name, fix)
         message = f"The notebook's `Out` {_words.grows(holder, evidence)}."
-        return Account(message, where=line_of(holder), holder="Out")
+        return Claim(message, where=line_of(holder), holder="Out")
 
 
 def _variable(step: Step) -> str:

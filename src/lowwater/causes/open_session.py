@@ -1,7 +1,7 @@
 """LW204 open-session."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown
 from lowwater.causes._paths import below, line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
@@ -46,19 +46,19 @@ class OpenSession(Cause):
             for step in below(holder)
         )
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How many stay open, who keeps them, and where they were opened."""
         found, name = self.in_rest(holder.grown_bytes, evidence), name_of(holder)
         if found is None or found.where is None:
             message = f"`{name}` {_words.grows(holder, evidence)}."
-            return Account(found.message if found else message, line_of(holder), name)
-        return Account(found.message, where=found.where, holder=name)
+            return Claim(found.message if found else message, line_of(holder), name)
+        return Claim(found.message, where=found.where, holder=name)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more sessions are open."""
         opened = grown(evidence, tallies.SESSIONS)
         if opened is None:
             return None
         more = _words.rise(opened, "more", "more", evidence)
         message = f"Sessions stay open: {more}, now {opened.counts[-1]:,}."
-        return Account(message, where=opened.where)
+        return Claim(message, where=opened.where)

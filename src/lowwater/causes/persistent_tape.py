@@ -1,7 +1,7 @@
 """LW208 persistent-tape."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.causes._paths import line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
@@ -55,22 +55,22 @@ class PersistentTape(Cause):
         is_native = unexplained_bytes(evidence) > _MOSTLY * growth_bytes(evidence)
         return is_native and any(_kinds.is_tape(step) for step in holder.brings)
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the tapes."""
         name = name_of(holder)
         message = f"`{name}` {_words.grows(holder, evidence)}, with everything the tape recorded."
         if not _is_on_path(holder):
             grows = _words.grows_by(holder, evidence)
             message = f"`{name}` {grows}. Each holds a gradient tape with everything it recorded."
-        return Account(message, where=line_of(holder), holder=name)
+        return Claim(message, where=line_of(holder), holder=name)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """One tape has been recording all the time."""
         tapes = evidence.tallied(tallies.TAPES)
         open_one = next((tape for tape in tapes if tape.counts[-1] > 0), None)
         if open_one is None:
             return None
-        return Account(_RECORDS, where=open_one.where, fix=_CLOSE)
+        return Claim(_RECORDS, where=open_one.where, fix=_CLOSE)
 
 
 def _is_on_path(holder: Holder) -> bool:

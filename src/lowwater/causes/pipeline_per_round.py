@@ -1,7 +1,7 @@
 """LW304 pipeline-per-round."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import FEEDING, grown, line_of_call
 from lowwater.causes._paths import below, nearest_line
 from lowwater.causes.upstream.pipeline_per_round import PIPELINE_PER_ROUND
@@ -41,7 +41,7 @@ class PipelinePerRound(Cause):
         """The default graph's list of Python functions."""
         return any(_TABLE in step.edge for step in holder.steps[: holder.container + 1])
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What the functions keep, and which call makes the pipelines."""
         more = _words.rate(holder.counts, "more", "more", evidence)
         message = (
@@ -50,7 +50,7 @@ class PipelinePerRound(Cause):
         )
         pipeline = grown(evidence, tallies.DATASETS)
         where = line_of_call(evidence, FEEDING) or (pipeline.where if pipeline else None)
-        return Account(message, where or nearest_line(holder), "tensorflow default graph")
+        return Claim(message, where or nearest_line(holder), "tensorflow default graph")
 
 
 def _held(holder: Holder) -> str:

@@ -1,7 +1,7 @@
 """LW305 py-function-tape."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import line_of_call
 from lowwater.causes._paths import below, global_of_library, nearest_line
 from lowwater.causes.upstream.py_function_tape import PY_FUNCTION_TAPE
@@ -46,7 +46,7 @@ class PyFunctionTape(Cause):
         """The table of tapes that wait for a gradient."""
         return global_of_library(holder) == "tape_cache"
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What stays with each call, and where the call is."""
         pace = _words.rate(holder.counts, "call", "calls", evidence)
         kept = next((step for step in reversed(below(holder)) if _kinds.is_tensor(step)), None)
@@ -56,4 +56,4 @@ class PyFunctionTape(Cause):
             f"{pace}{held}."
         )
         where = line_of_call(evidence, ("py_function",)) or nearest_line(holder)
-        return Account(message, where=where, holder="tensorflow tape cache")
+        return Claim(message, where=where, holder="tensorflow tape cache")

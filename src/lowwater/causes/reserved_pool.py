@@ -1,6 +1,6 @@
 """LW401 reserved-pool."""
 
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._ledger import MALLOC_FREE, POOL_FREE, last_bytes
 from lowwater.model import Evidence, Kind
 from lowwater.model.units import format_bytes
@@ -31,13 +31,13 @@ class ReservedPool(Cause):
     fix = "Nothing to fix. If other processes need the memory, call `psutil.heap_trim()`."
     explains = Kind.RESERVED
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Free memory that an allocator holds, and how much of it."""
         if evidence.verdict.kind is not self.explains:
             return None
         pool, malloc = last_bytes(evidence, POOL_FREE), last_bytes(evidence, MALLOC_FREE)
         if max(pool, malloc) == 0:
-            return Account("The allocator keeps freed memory for reuse; nothing holds it.")
+            return Claim("The allocator keeps freed memory for reuse; nothing holds it.")
         who = "TensorFlow's pool" if pool > malloc else "malloc"
         much = format_bytes(max(pool, malloc))
-        return Account(f"{much} is free inside {who}, kept for the next tensors.", holder=who)
+        return Claim(f"{much} is free inside {who}, kept for the next tensors.", holder=who)

@@ -1,7 +1,7 @@
 """LW202 retraced-function."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made, retraced, short_name
 from lowwater.causes._paths import function_name
 from lowwater.causes.gradient_registry import is_in_registry
@@ -58,7 +58,7 @@ class RetracedFunction(Cause):
         is_driven = retraced(evidence) is not None and models_made(evidence) is None
         return is_driven and is_in_registry(holder)
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which function it is, by its traces or else by its place on the path."""
         function = _function(holder)
         if function is None or function.where is None:
@@ -69,9 +69,9 @@ class RetracedFunction(Cause):
             return _by_definition(same, evidence)
         name = function_name(function)
         message = f"`{name}` is traced again and again, and keeps every graph."
-        return Account(message, where=function.where, holder=name)
+        return Claim(message, where=function.where, holder=name)
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Some function was traced again in every interval."""
         traced = retraced(evidence)
         if traced is None:
@@ -93,21 +93,21 @@ def _is_cache(holder: Holder) -> bool:
     return all(_kinds.library_of(step) or _kinds.is_plain(step) for step in until[at:])
 
 
-def _by_definition(traced: Tally, evidence: Evidence) -> Account:
+def _by_definition(traced: Tally, evidence: Evidence) -> Claim:
     """A function of the program: the line is where it is defined."""
     name, often = short_name(traced), _words.often(traced, evidence)
     reason = f": its argument {traced.about}" if traced.about else ""
     message = f"`{name}` is traced again {often}, and keeps a graph for each{reason}."
-    return Account(message, where=traced.where, holder=name)
+    return Claim(message, where=traced.where, holder=name)
 
 
-def _by_call(traced: Tally | None, evidence: Evidence) -> Account:
+def _by_call(traced: Tally | None, evidence: Evidence) -> Claim:
     """A function of Keras: the line is the call that makes it trace."""
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is not None:
         pace = _words.rise(shapes, "new shape", "new shapes", evidence)
         message = f"`{shapes.name}` gets {pace}, and traces and keeps a graph for each."
-        return Account(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
+        return Claim(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
     often = _words.often(traced, evidence) if traced else "and again"
     message = f"A Keras function is traced again {often}, and keeps a graph for each."
-    return Account(message, where=line_of_call(evidence, (*TRAINING, "predict", "evaluate")))
+    return Claim(message, where=line_of_call(evidence, (*TRAINING, "predict", "evaluate")))

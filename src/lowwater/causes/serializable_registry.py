@@ -1,7 +1,7 @@
 """LW213 serializable-registry."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, global_of_library
 from lowwater.causes.upstream.serializable_registry import SERIALIZABLE_REGISTRY
 from lowwater.model import Evidence, Holder
@@ -55,9 +55,9 @@ class SerializableRegistry(Cause):
         """One of the two tables of Keras."""
         return global_of_library(holder) in _TABLES
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How many are registered, and where the latest is defined."""
         pace = _words.rate(holder.counts, "class or function", "classes and functions", evidence)
         message = f"The Keras table of registered classes grows by {pace}."
         where = next((step.where for step in below(holder) if step.where), None)
-        return Account(message, where=where, holder="keras registered classes")
+        return Claim(message, where=where, holder="keras registered classes")

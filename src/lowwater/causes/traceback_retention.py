@@ -1,7 +1,7 @@
 """LW105 traceback-retention."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, line_of, name_of
 from lowwater.model import Evidence, Holder
 
@@ -49,14 +49,14 @@ class TracebackRetention(Cause):
         suspended = any(_kinds.is_generator(step) for step in parts)
         return any(_kinds.is_frame(step) for step in parts) and not suspended
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the exceptions, and which call they keep."""
         parts, name = below(holder), name_of(holder)
         kept = next((step for step in parts if _kinds.is_exception(step)), None)
         noun = f"`{_kinds.class_name(kept.type)}`" if kept else "frame"
         pace = _words.rate(holder.counts, noun, f"{noun}s" if kept is None else noun, evidence)
         message = f"`{name}` grows by {pace}, whose traceback keeps {_held(holder)}."
-        return Account(message, where=line_of(holder), holder=name)
+        return Claim(message, where=line_of(holder), holder=name)
 
 
 def _held(holder: Holder) -> str:

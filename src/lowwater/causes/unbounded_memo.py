@@ -1,7 +1,7 @@
 """LW107 unbounded-memo."""
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import above, container, function_name, is_programs, line_of, name_of
 from lowwater.model import Evidence, Holder, Step
 
@@ -38,18 +38,18 @@ class UnboundedMemo(Cause):
         is_table = "dict" in _kinds.class_name(container(holder).type).lower()
         return is_programs(holder) and is_table and any(site.is_memo for site in holder.sites)
 
-    def account(self, holder: Holder, evidence: Evidence) -> Account:
+    def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which memo it is, and how fast it grows."""
         name, memo = name_of(holder), _memo(holder)
         pace = _words.rate(holder.counts, "entry", "entries", evidence)
         if memo is None:
             fix = "Drop old entries, or leave what changes in every round out of the key."
             message = f"The memo `{name}` grows by {pace}: its keys never repeat."
-            return Account(message, line_of(holder), name, fix)
+            return Claim(message, line_of(holder), name, fix)
         message = (
             f"The cache of `{function_name(memo)}` grows by {pace}: its arguments never repeat."
         )
-        return Account(message, where=memo.where or line_of(holder), holder=name)
+        return Claim(message, where=memo.where or line_of(holder), holder=name)
 
 
 def _memo(holder: Holder) -> Step | None:

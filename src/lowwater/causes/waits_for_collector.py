@@ -1,6 +1,6 @@
 """LW108 waits-for-collector."""
 
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.model import Evidence, Kind, Tally, tallies
 
 # A collection always finds something.
@@ -36,22 +36,22 @@ class WaitsForCollector(Cause):
     name = "waits-for-collector"
     fix = "Call `gc.collect()` once per round, after the last use of large objects."
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Objects that were frozen round after round are out of the collector's reach."""
         frozen = _collector(evidence, "frozen")
         if frozen is None or not frozen.grew:
             return None
         more = f"{frozen.counts[-1] - frozen.counts[0]:,}"
         message = f"`gc.freeze()` hides {more} more objects from the garbage collector."
-        return Account(message, where=frozen.where, fix="Call `gc.freeze()` once, or not at all.")
+        return Claim(message, where=frozen.where, fix="Call `gc.freeze()` once, or not at all.")
 
-    def in_verdict(self, evidence: Evidence) -> Account | None:
+    def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Memory that falls when the collector runs, or a collector that is off."""
         enabled = _collector(evidence, "enabled")
         if enabled is not None and enabled.counts[-1] == 0:
             message = "The garbage collector is off: reference cycles stay until you call it."
             fix = "Call `gc.enable()`, or `gc.collect()` once per round."
-            return Account(message, where=enabled.where, fix=fix)
+            return Claim(message, where=enabled.where, fix=fix)
         # The program may also empty a list now and then: only an experiment tells.
         if evidence.verdict.kind is not Kind.SAWTOOTH or evidence.collected_bytes < _NOTICEABLE:
             return None
@@ -59,7 +59,7 @@ class WaitsForCollector(Cause):
             "Memory rises until Python's garbage collector runs, then falls: objects in "
             "reference cycles wait for it. Nothing is lost."
         )
-        return Account(message)
+        return Claim(message)
 
 
 def _collector(evidence: Evidence, name: str) -> Tally | None:

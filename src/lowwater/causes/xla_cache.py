@@ -1,7 +1,7 @@
 """LW210 xla-cache."""
 
 from lowwater.causes import _words
-from lowwater.causes._cause import Account, Cause
+from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import (
     TRAINING,
     altogether,
@@ -54,30 +54,30 @@ class XlaCache(Cause):
     known = XLA_CACHE
     is_mostly_native = True
 
-    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Account | None:  # noqa: ARG002
+    def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Functions to compile are made in every interval, or one that is there is compiled on."""
         made = altogether(evidence, tallies.XLA)
         if made is not None:
             return _of_functions(made, evidence)
         return _of_shapes(evidence) or _of_clearing(evidence)
 
-    def beside(self, codes: frozenset[str], evidence: Evidence) -> Account | None:
+    def beside(self, codes: frozenset[str], evidence: Evidence) -> Claim | None:
         """Models that others keep were compiled, so the compiled programs stay as well."""
         made = altogether(evidence, tallies.XLA)
         if made is None or codes.isdisjoint({"LW201", "LW205", "LW207"}):
             return None
         message = "XLA also compiled each of these, and TensorFlow keeps the compiled programs."
-        return Account(message, where=made.where, holder=_HOLDER)
+        return Claim(message, where=made.where, holder=_HOLDER)
 
 
-def _of_functions(made: Tally, evidence: Evidence) -> Account:
+def _of_functions(made: Tally, evidence: Evidence) -> Claim:
     often = _words.often(made, evidence)
     what = "A new model" if models_made(evidence) is not None else "A new function"
     message = f"{what} is compiled by XLA {often}, and TensorFlow keeps every program."
-    return Account(message, made.where, _HOLDER)
+    return Claim(message, made.where, _HOLDER)
 
 
-def _of_shapes(evidence: Evidence) -> Account | None:
+def _of_shapes(evidence: Evidence) -> Claim | None:
     """The call that had a function compiled is given new shapes, and none of it is traced."""
     shapes = grown(evidence, tallies.SHAPES)
     is_compiled = shapes is not None and shapes.where in _compiled_at(evidence)
@@ -86,10 +86,10 @@ def _of_shapes(evidence: Evidence) -> Account | None:
     pace = _words.rise(shapes, "new shape", "new shapes", evidence)
     message = f"`{shapes.name}` gets {pace}, and XLA compiles and keeps a program for each."
     fix = "Use one input shape, or a few: for example, pad to the next multiple of 64."
-    return Account(message, shapes.where, _HOLDER, fix)
+    return Claim(message, shapes.where, _HOLDER, fix)
 
 
-def _of_clearing(evidence: Evidence) -> Account | None:
+def _of_clearing(evidence: Evidence) -> Claim | None:
     """The state is cleared in every interval, and a compiled model is used on."""
     cleared = grown(evidence, tallies.CALLS, "clear_session")
     is_used = line_of_call(evidence, _USING) in _compiled_at(evidence)
@@ -99,7 +99,7 @@ def _of_clearing(evidence: Evidence) -> Account | None:
         "After `clear_session()` XLA compiles the same model again, "
         f"{_words.often(cleared, evidence)}, and TensorFlow keeps every program."
     )
-    return Account(message, cleared.where, _HOLDER, _CLEAR_FIX)
+    return Claim(message, cleared.where, _HOLDER, _CLEAR_FIX)
 
 
 def _compiled_at(evidence: Evidence) -> set[str]:

@@ -12,6 +12,7 @@ from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import FACTORS, Factor, find_factor
 from lowwater.diagnose.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.diagnose.lab import Ground, Lab, Listener
+from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.diagnose.order import in_order, is_suspected, partners
 from lowwater.diagnose.rerun import Ran
 from lowwater.model import Diagnosis, Finding, Kind
@@ -19,7 +20,6 @@ from lowwater.model.errors import UserError
 from lowwater.model.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments, Measured
 from lowwater.recording.records import Experimented
 from lowwater.recording.writer import append_after_end
-from lowwater.verdict.measure import ENDED_BY_US
 
 AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
@@ -89,7 +89,7 @@ class Checklist:
 
     def run(self) -> Checked:
         """The program as it is, then each change that applies, until the cause is certain."""
-        from lowwater.verdict.says import says_of_base
+        from lowwater.diagnose.says import says_of_base
 
         ran, base = self._first_run()
         diagnosis = ran.diagnosis

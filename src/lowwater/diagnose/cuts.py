@@ -10,7 +10,7 @@ from typing import Any
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.facts import EPOCHS_CUT, LOOP_LEFT
-from lowwater.diagnose.limits import Limit, Limits
+from lowwater.diagnose.limits import RoundLimit, RoundLimits
 from lowwater.diagnose.shorter import as_long_as, shorter
 
 _LIBRARIES = ("keras", "tf_keras")
@@ -58,14 +58,14 @@ class Cuts:
         """For a program that does not leak when it is cut: its rounds as they are, and more."""
         return replace(self.much_longer(), steps=_ALL_STEPS)
 
-    def apply(self, change: Change, told: Callable[[str, str], None]) -> Limits:
+    def apply(self, change: Change, told: Callable[[str, str], None]) -> RoundLimits:
         """Shorten every `fit`, and give what ends loops; what was cut is told."""
 
         def left(filename: str, line: int) -> None:
             told(LOOP_LEFT, f"{filename}:{line}")
 
-        limit = Limit(self.rounds, self.seconds, self.steps, self.leaves_loops)
-        limits = Limits(limit, left, change.rounds)
+        limit = RoundLimit(self.rounds, self.seconds, self.steps, self.leaves_loops)
+        limits = RoundLimits(limit, left, change.rounds)
         for library in _LIBRARIES:
             change.when_imported(library, lambda m: self._shorten(m, change, limits, told))
             change.when_imported(library, lambda m: _watch_keras(m, change, limits))
@@ -77,7 +77,7 @@ class Cuts:
         self,
         keras: ModuleType,
         change: Change,
-        limits: Limits,
+        limits: RoundLimits,
         told: Callable[[str, str], None],
     ) -> None:
         # `Model.fit` of Keras 3 is the backend's own. What is placed last runs first: the data
@@ -111,12 +111,12 @@ class Cuts:
         return shorter(data, self.steps, steps, batch_size)
 
 
-def _watch_keras(keras: ModuleType, change: Change, limits: Limits) -> None:
+def _watch_keras(keras: ModuleType, change: Change, limits: RoundLimits) -> None:
     for name in CALLS:
         change.before(getattr(keras.Model, name), limits.worked)
     change.before(keras.optimizers.Optimizer.apply_gradients, limits.worked)
 
 
-def _watch(place: tuple[str, str], change: Change, limits: Limits, module: ModuleType) -> None:
+def _watch(place: tuple[str, str], change: Change, limits: RoundLimits, module: ModuleType) -> None:
     kind, name = place
     change.before(getattr(getattr(module, kind) if kind else module, name), limits.worked)

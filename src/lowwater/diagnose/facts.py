@@ -32,7 +32,7 @@ _NOT_CUT = frozenset({"LW203", "LW205"})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldFact:
     """What a finding says is held: how the finding is known, the containers, the ways to them."""
 
     finding: str
@@ -78,7 +78,7 @@ class Facts:
     # Whether a gradient tape was open all the time: no path leads to what it has recorded.
     leaves_tapes: bool = False
     # What the findings of the first run say is held, the largest share first.
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldFact, ...] = ()
     # The codes of those findings, and the unit that the growth is told by.
     found: tuple[str, ...] = ()
     unit: tuple[str, str | None] = ("", None)
@@ -106,7 +106,7 @@ class Facts:
         return cls(**{**known, **lists, **frameworks, **seen, "unit": ("", None)})
 
 
-def _held(findings: Iterable[Finding]) -> Iterator[Held]:
+def _held(findings: Iterable[Finding]) -> Iterator[HeldFact]:
     """Two findings at one line are told apart by what holds."""
     # Not in the watched process, which needs the words of this module and no causes.
     from lowwater.causes._paths import path_name
@@ -119,7 +119,7 @@ def _held(findings: Iterable[Finding]) -> Iterator[Held]:
         own = [one.holder] if one.holder is not None and one.library is None else []
         names = tuple(dict.fromkeys(own or map(path_name, one.paths)))
         paths = tuple(tuple(map(Hop.of, path)) for path in one.paths)
-        held = Held(one.identity, one.code, names, one.where, paths)
+        held = HeldFact(one.identity, one.code, names, one.where, paths)
         if held.detail in known:
             held = replace(held, where=None)
         known.add(held.detail)

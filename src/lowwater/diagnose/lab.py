@@ -7,7 +7,7 @@ from typing import Protocol
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import Factor, find_factor, in_its_place
 from lowwater.diagnose.facts import Facts
-from lowwater.diagnose.rerun import ChangeWanted, Order, Ran, Reruns
+from lowwater.diagnose.rerun import ChangeWanted, Ran, Reruns, RunOrder
 from lowwater.model.experiment import TOGETHER, Experiment, Measured
 
 # An experiment may be slower than the program, eager execution above all; a hanging one is ended.
@@ -63,7 +63,7 @@ class Lab:
     def as_it_is(self, name: str, longest_s: float = float("inf")) -> tuple[Ran, Measured]:
         """The program without any change, for so long at most."""
         self._listener.begins(name)
-        return self._measured(Order(self.cuts), None, longest_s)
+        return self._measured(RunOrder(self.cuts), None, longest_s)
 
     def as_it_is_longer(self, name: str, first: Measured) -> tuple[Ran, Measured]:
         """The same for longer, but not for hours where the first took minutes."""
@@ -96,7 +96,7 @@ class Lab:
 
     def _tried(self, factor: Factor, detail: str, ground: Ground) -> Experiment:
         from lowwater.diagnose.compare import compare
-        from lowwater.verdict.says import says
+        from lowwater.diagnose.says import says
 
         facts, is_on_top = self.facts, bool(ground.changes)
         name = factor.part_name(detail) if detail else factor.name
@@ -105,7 +105,7 @@ class Lab:
         wanted = factor.wanted(facts, detail)
         changes = (*ground.changes, (factor.key, wanted))
         environment = {**ground.environment, **factor.variables()}
-        ran, measured = self._measured(Order(self.cuts, changes, environment), ground.measured)
+        ran, measured = self._measured(RunOrder(self.cuts, changes, environment), ground.measured)
         measured = _with_problems(measured, factor, ran.diagnosis.environment, wanted)
         facts = factor.seen_facts(facts, ran.diagnosis.environment, wanted)
         difference = compare(ground.measured, measured)
@@ -138,9 +138,9 @@ class Lab:
         return tried
 
     def _measured(
-        self, order: Order, base: Measured | None, longest_s: float = float("inf")
+        self, order: RunOrder, base: Measured | None, longest_s: float = float("inf")
     ) -> tuple[Ran, Measured]:
-        from lowwater.verdict.measure import measured_in
+        from lowwater.diagnose.measure import measured_in
 
         if base is not None:
             longest_s = max(_LEAST_TIME_S, _SLOWER * base.elapsed_s)
@@ -173,6 +173,6 @@ def _with_problems(
 
 def _may_end_otherwise(measured: Measured) -> bool:
     """A file that was in the way may be gone by now; a run that was too slow stays so."""
-    from lowwater.verdict.measure import ENDED_BY_US
+    from lowwater.diagnose.measure import ENDED_BY_US
 
     return bool(measured.problem) and not measured.problem.startswith(ENDED_BY_US)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from lowwater.diagnose.paths import Found, Hop, containers_below, find, name_of
+from lowwater.diagnose.paths import Hop, PathEnd, containers_below, find, name_of
 
 # ruff: noqa: ANN401 - containers of the program
 
@@ -101,7 +101,7 @@ class LetGo:
         return is_cut
 
 
-def _is_cut(found: Found, way: _Way, seen: dict[int, _Size], *, is_below: bool = False) -> bool:
+def _is_cut(found: PathEnd, way: _Way, seen: dict[int, _Size], *, is_below: bool = False) -> bool:
     if type(found.owner) is _MEMO:
         found.owner.cache_clear()
         way.has_grown = True

@@ -16,7 +16,7 @@ _WARM = 2
 _FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow", "jax", "torch"})
 
 
-class Limit(NamedTuple):
+class RoundLimit(NamedTuple):
     """An outer loop is left after `rounds` and `seconds`; one inside of it after `steps`."""
 
     rounds: int
@@ -25,10 +25,10 @@ class Limit(NamedTuple):
     leaves_loops: bool = True
 
 
-class Limits:
+class RoundLimits:
     """Those of all loops of the program, which lie inside each other."""
 
-    def __init__(self, limit: Limit, left: Callable[[str, int], None], rounds: Rounds) -> None:
+    def __init__(self, limit: RoundLimit, left: Callable[[str, int], None], rounds: Rounds) -> None:
         """`left` is told of the file and line of a loop that was left early."""
         self.limit = limit
         self.rounds = rounds
@@ -76,7 +76,7 @@ class Limits:
 class LimitedLoop:
     """Counts the rounds of one loop."""
 
-    def __init__(self, limits: Limits, filename: str, first_line: int, last_line: int) -> None:
+    def __init__(self, limits: RoundLimits, filename: str, first_line: int, last_line: int) -> None:
         """No round was made yet."""
         self.first_line = first_line
         self.last_line = last_line

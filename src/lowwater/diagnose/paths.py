@@ -40,46 +40,46 @@ class Hop(NamedTuple):
         return cls(step.edge, step.type, step.about if is_root else "")
 
 
-class Found(NamedTuple):
+class PathEnd(NamedTuple):
     """An object at the end of a path, and the one that refers to it."""
 
     owner: Any
     thing: Any
 
 
-def find(path: Sequence[Hop]) -> list[Found]:
+def find(path: Sequence[Hop]) -> list[PathEnd]:
     """All objects that are reached in this way now; none where a name leads nowhere."""
-    reached = [Found(None, root) for root in _roots(path[0])]
+    reached = [PathEnd(None, root) for root in _roots(path[0])]
     for hop in path[1:]:
         owners = [one.thing for one in reached]
         reached = _unique(found for owner in owners for found in _below(owner, hop))
     return reached
 
 
-def containers_below(owners: Sequence[Any]) -> Iterator[Found]:
+def containers_below(owners: Sequence[Any]) -> Iterator[PathEnd]:
     """Lists, dictionaries and their like not far below some objects, with what refers to them."""
     seen = {id(one) for one in owners}
-    level = [Found(None, one) for one in owners]
+    level = [PathEnd(None, one) for one in owners]
     for _ in range(_DEEPEST):
-        below: list[Found] = []
+        below: list[PathEnd] = []
         for found in level:
             owner = found.owner if _is_namespace(found) else found.thing
             for part in gc.get_referents(found.thing):
                 if id(part) not in seen and not is_a(part, *_NOT_FOLLOWED):
                     seen.add(id(part))
-                    below.append(Found(owner, part))
+                    below.append(PathEnd(owner, part))
             if len(seen) > _MOST_BELOW:
                 break
         yield from (one for one in below if is_a(one.thing, *OPEN) and not _is_namespace(one))
         level = below
 
 
-def name_of(found: Found) -> str:
+def name_of(found: PathEnd) -> str:
     """`Dense._outbound_nodes`, or the type alone where it has no name."""
     return f"{type(found.owner).__name__}{label(found.owner, found.thing)}"
 
 
-def _is_namespace(found: Found) -> bool:
+def _is_namespace(found: PathEnd) -> bool:
     """Whether it is the `__dict__` of an object, which is no container of its own."""
     if type(found.thing) is not dict or is_a(found.owner, dict):
         return False
@@ -109,13 +109,13 @@ def _of_libraries(is_meant: Callable[[Any], bool]) -> Iterator[Any]:
             yield from (value for value in [*namespace(module).values()] if is_meant(value))
 
 
-def _below(owner: Any, hop: Hop) -> Iterator[Found]:
+def _below(owner: Any, hop: Hop) -> Iterator[PathEnd]:
     """What an object refers to by this name; where it has no name for it, what is of this type."""
     named = [
         part for name, part in parts_of(owner) if _matches(name, hop.edge) and _is_like(part, hop)
     ]
     for part in named or _unnamed(owner, hop):
-        yield Found(owner, part)
+        yield PathEnd(owner, part)
 
 
 def _unnamed(owner: Any, hop: Hop) -> Iterator[Any]:
@@ -148,8 +148,8 @@ def _is_like(thing: Any, hop: Hop) -> bool:
     return type_name(type(thing)) == hop.type
 
 
-def _unique(found: Iterable[Found]) -> list[Found]:
-    by_place: dict[int, Found] = {}
+def _unique(found: Iterable[PathEnd]) -> list[PathEnd]:
+    by_place: dict[int, PathEnd] = {}
     for one in found:
         by_place.setdefault(id(one.thing), one)
         if len(by_place) >= _MOST_OBJECTS:

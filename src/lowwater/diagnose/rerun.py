@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, Protocol, Self, TypeAlias
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.last_words import last_words, tail
+from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.diagnose.private_files import new_private_file
 from lowwater.diagnose.run_guard import RunGuard
 from lowwater.diagnose.writes import Listing, Writes, facts_of
@@ -29,7 +30,6 @@ from lowwater.supervisor.launch import launch
 from lowwater.supervisor.progress import Line
 from lowwater.supervisor.session import diagnose, watch
 from lowwater.supervisor.signals import held_back
-from lowwater.verdict.measure import ENDED_BY_US
 
 _STOPPED: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _LONGEST_NAME = 60
@@ -56,7 +56,7 @@ class Program:
         return path.removeprefix(here)
 
 
-class Places(Protocol):
+class RunPlaces(Protocol):
     """Where runs are made."""
 
     def __call__(self) -> AbstractContextManager[str | None]:
@@ -67,7 +67,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOrder:
     """One run that is wanted: how much of the program, and with which changes."""
 
     cuts: Cuts
@@ -116,7 +116,7 @@ class Reruns:
     def __init__(
         self,
         program: Program,
-        places: Places,
+        places: RunPlaces,
         guard: RunGuard,
         budget_s: float | None = None,
         line: Line | None = None,
@@ -133,7 +133,7 @@ class Reruns:
         """What is left of the budget."""
         return float("inf") if self._ends_s is None else self._ends_s - time.monotonic()
 
-    def run(self, order: Order, longest_s: float, *, again: bool = False) -> Ran:
+    def run(self, order: RunOrder, longest_s: float, *, again: bool = False) -> Ran:
         """Once, for so long at most; a hanging program is ended, and judged by what was seen.
 
         With `again` also where it was made before.
@@ -147,7 +147,7 @@ class Reruns:
         kept = recording if os.path.exists(recording) else _set_aside(recording)
         return Ran(diagnosis, kept, output, is_earlier=earlier is not None)
 
-    def _run(self, order: Order, recording: str, output: str, longest_s: float) -> Diagnosis:
+    def _run(self, order: RunOrder, recording: str, output: str, longest_s: float) -> Diagnosis:
         _remove(_set_aside(recording))
         # Before any thread is started: one that does not hold them would take them.
         with (
@@ -178,7 +178,7 @@ class Reruns:
         return replace(diagnosis, notes=(*diagnosis.notes, why))
 
     def _launched(
-        self, order: Order, recording: str, folder: str | None, written: BinaryIO
+        self, order: RunOrder, recording: str, folder: str | None, written: BinaryIO
     ) -> "subprocess.Popen[bytes]":
         """What it writes is not shown: it would come many times."""
         experiment = {"changes": order.changes, "cuts": asdict(order.cuts)}

@@ -22,7 +22,7 @@ from lowwater.giveback.receipt import (
     parts_given_back,
 )
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps import LADDER, Step
+from lowwater.giveback.steps import LADDER, ReleaseStep
 from lowwater.giveback.steps.keras_state import settings
 from lowwater.giveback.unread import held_by_unread_variables, reads_now
 from lowwater.giveback.who_holds import Circumstances, survivors
@@ -49,7 +49,7 @@ def climb(request: Request) -> Receipt:
     return _receipt(request, first, before, tuple(steps))
 
 
-def _run(step: Step, request: Request) -> str | None:
+def _run(step: ReleaseStep, request: Request) -> str | None:
     """A step that fails is told of; the others may still give something back."""
     try:
         return step.run(request)
@@ -58,7 +58,7 @@ def _run(step: Step, request: Request) -> str | None:
 
 
 def _done(
-    step: Step, before: Levels, after: Levels, died: dict[str, int], skipped: str
+    step: ReleaseStep, before: Levels, after: Levels, died: dict[str, int], skipped: str
 ) -> StepDone:
     return StepDone(
         name=step.name,

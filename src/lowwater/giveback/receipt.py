@@ -37,7 +37,7 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class Keeper:
     """One variable of the program that keeps an object alive, and the way from it.
 
     The trace begins at the call or the module that has the variable, and ends with the object.
@@ -59,7 +59,7 @@ class Survivor:
     held_by: str
     where: str | None = None
     trace: tuple[TraceNode, ...] = ()
-    others: tuple[Holder, ...] = ()
+    others: tuple[Keeper, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ _VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 
 
 @dataclass(frozen=True, slots=True)
-class OpenSession:
+class SessionLeftOpen:
     """One session: how large its graph is, what its variables take, and who opened it.
 
     `variables_bytes` is the sum over the graph's variables whose shape is known: what the
@@ -49,10 +49,10 @@ class OpenSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions(Sequence[OpenSession]):
+class Sessions(Sequence[SessionLeftOpen]):
     """The sessions that were open when it was asked."""
 
-    listed: tuple[OpenSession, ...] = ()
+    listed: tuple[SessionLeftOpen, ...] = ()
 
     def close(self) -> None:
         """Close all of them."""
@@ -60,10 +60,10 @@ class Sessions(Sequence[OpenSession]):
             session.close()
 
     @overload
-    def __getitem__(self, index: int) -> OpenSession: ...
+    def __getitem__(self, index: int) -> SessionLeftOpen: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[OpenSession, ...]: ...
-    def __getitem__(self, index: int | slice) -> OpenSession | tuple[OpenSession, ...]:
+    def __getitem__(self, index: slice) -> tuple[SessionLeftOpen, ...]: ...
+    def __getitem__(self, index: int | slice) -> SessionLeftOpen | tuple[SessionLeftOpen, ...]:
         return self.listed[index]
 
     def __len__(self) -> int:
@@ -91,13 +91,13 @@ def is_open(session: Any) -> bool:  # noqa: ANN401
     return not getattr(session, "_closed", False)
 
 
-def _told(session: Any) -> OpenSession:  # noqa: ANN401
+def _told(session: Any) -> SessionLeftOpen:  # noqa: ANN401
     # Imported here, for it brings the whole agent, and few programs have sessions.
     from lowwater.agent.instrumentation.lifecycles import birthplace
 
     operations = session.graph.get_operations()
     born = birthplace(session)
-    return OpenSession(
+    return SessionLeftOpen(
         kind=type(session).__name__,
         operations=len(operations),
         variables_bytes=sum(_sizes(operations)),

@@ -12,7 +12,7 @@ from lowwater.giveback.holding import module_spaces, reached_from
 from lowwater.giveback.living import MODEL, ORDER, Watched
 from lowwater.giveback.parts import outermost
 from lowwater.giveback.program_variables import Root, roots_now
-from lowwater.giveback.receipt import Holder, Survivor
+from lowwater.giveback.receipt import Keeper, Survivor
 from lowwater.giveback.trace import trace_of
 from lowwater.giveback.ways import Way, Ways
 
@@ -113,7 +113,7 @@ def _outer(
 def _told(one: Watched, ways: list[Way], known: Circumstances) -> Survivor:
     is_going = one.identity in known.going and all(way.root.is_local for way in ways)
     holders = [
-        Holder(
+        Keeper(
             way.root.held_by + (_GOES if is_going else ""),
             way.root.where,
             trace_of(one, way, was_to_go=known.was_to_go and not is_going),

@@ -6,14 +6,14 @@ from typing import Any, Protocol
 
 from lowwater.isolation.local import engine as local
 from lowwater.isolation.local.engine import Raw, Start
-from lowwater.isolation.order import Order
+from lowwater.isolation.order import TrialOrder
 from lowwater.model.errors import UsageError
 
 
 class Engine(Protocol):
     """Makes packed calls in fresh processes; any thread may ask."""
 
-    def run(self, order: Order) -> Raw:
+    def run(self, order: TrialOrder) -> Raw:
         """Make the call, and wait until its process is gone; `order.cancel` ends both."""
         ...
 
@@ -33,7 +33,7 @@ class Local:
     start: Start = "fork"
     preload: Sequence[str] = ()
 
-    def run(self, order: Order) -> Raw:
+    def run(self, order: TrialOrder) -> Raw:
         """In a process forked from the server."""
         return local.run(order, start=self.start, preload=self.preload)
 

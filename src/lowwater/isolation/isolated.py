@@ -8,7 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from lowwater.isolation.adapters import keras_tuner
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.limits import Duration, Limits, Size
-from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.trial import Trial, attempt
 from lowwater.model.errors import UsageError
 
@@ -48,7 +48,7 @@ class Isolated(Generic[_Parameters, _Result]):
         value: _Result = self.run(*args, **kwargs).get()
         return value
 
-    def run(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Outcome:
+    def run(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> TrialOutcome:
         """Like a call, but the outcome comes back: the value or the error, and the memory."""
         trial = Trial(self, args, kwargs, self.limits)
         outcome = attempt(trial, self.engine, self.retries)

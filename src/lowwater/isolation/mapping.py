@@ -12,7 +12,7 @@ from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.isolated import Isolated
 from lowwater.isolation.limits import Duration, Limits, Size
-from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.progress_bar import progress_bar
 from lowwater.isolation.results_file import ResultsFile
 from lowwater.isolation.trial import Trial, attempt
@@ -24,7 +24,7 @@ from lowwater.model.errors import UsageError
 class Results(list[Any]):
     """The values in the order of the configurations; `outcomes` tells how each came about."""
 
-    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+    def __init__(self, outcomes: Sequence[TrialOutcome]) -> None:
         """An error stands in the place of a value that there is not."""
         super().__init__(
             outcome.value if outcome.error is None else outcome.error for outcome in outcomes
@@ -114,10 +114,10 @@ def _run(
     engine: Engine,
     retries: int,
     workers: int,
-) -> Generator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, TrialOutcome]]:
     """Each outcome as it comes; when the caller stops, those that run are killed."""
     waiting = iter(trials)
-    running: dict[Future[Outcome], int] = {}
+    running: dict[Future[TrialOutcome], int] = {}
     with Cancel() as cancel, ThreadPoolExecutor(workers, "lowwater-trial") as pool:
         try:
             while True:

@@ -13,7 +13,7 @@ from lowwater.isolation.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TrialOrder:
     """The packed call and all that belongs to it. What is below `lender` stays with the caller."""
 
     call: Parcel

@@ -27,7 +27,7 @@ class MemoryStory:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """One trial. `value` is None where there is an `error`."""
 
     value: Any = None

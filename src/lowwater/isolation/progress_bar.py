@@ -11,7 +11,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
-from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.outcome import TrialOutcome
 from lowwater.model.units import format_bytes
 from lowwater.report.screen import Screen, column
 
@@ -30,7 +30,7 @@ class ProgressBar:
         """So many were done in an earlier run."""
         self._rich.update(self._task, completed=done)
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: TrialOutcome) -> None:
         """One more is done."""
         self._peak_bytes = max(self._peak_bytes, outcome.memory.peak_bytes or 0)
         self._failed += outcome.error is not None

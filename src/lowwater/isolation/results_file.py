@@ -21,7 +21,7 @@ import cloudpickle
 import msgspec
 
 from lowwater.isolation.fingerprint import Fingerprints
-from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.results_contents import MAGIC, Contents, Record, contents_of, decoded
 from lowwater.isolation.results_frames import MARK, Payload, frame
 from lowwater.isolation.trial import Trial
@@ -54,7 +54,7 @@ class ResultsFile:
         if self._file is not None:
             self._file.close()
 
-    def known(self, trials: Sequence[Trial]) -> dict[int, Outcome]:
+    def known(self, trials: Sequence[Trial]) -> dict[int, TrialOutcome]:
         """Those of the trials that were done in an earlier run, by their place."""
         if self._file is None:
             return {}
@@ -68,7 +68,7 @@ class ResultsFile:
         loaded = ((number, self._loaded(payload)) for number, payload in found if payload)
         return {number: outcome for number, outcome in loaded if outcome is not None}
 
-    def add(self, number: int, outcome: Outcome) -> None:
+    def add(self, number: int, outcome: TrialOutcome) -> None:
         """Write a result; one that failed is tried again next time."""
         if self._file is None or outcome.error is not None:
             return
@@ -93,7 +93,7 @@ class ResultsFile:
                 stacklevel=4,
             )
 
-    def _loaded(self, payload: Payload) -> Outcome | None:
+    def _loaded(self, payload: Payload) -> TrialOutcome | None:
         assert self._file is not None
         try:
             return _outcome(decoded(payload.read(self._file.fileno())))
@@ -210,11 +210,11 @@ def _without_mark(value: bytes) -> tuple[bytes, bool]:
     return (zlib.compress(value, 1), True) if MARK in value else (value, False)
 
 
-def _outcome(record: Record | None) -> Outcome:
+def _outcome(record: Record | None) -> TrialOutcome:
     if record is None:
         raise ValueError("it has just been damaged")
     value = zlib.decompress(record.value) if record.is_compressed else record.value
-    return Outcome(
+    return TrialOutcome(
         value=pickle.loads(value),  # noqa: S301 - see above
         memory=MemoryStory(**record.memory),
         elapsed_s=record.elapsed_s,

@@ -11,8 +11,8 @@ from lowwater.isolation.lending import Lender
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.local.result import value_of
-from lowwater.isolation.order import Order
-from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.order import TrialOrder
+from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.model.errors import ChildDied, NotPicklable
 from lowwater.probes.levels import levels_now
 
@@ -27,29 +27,31 @@ class Trial:
     limits: Limits
 
 
-def attempt(trial: Trial, engine: Engine, retries: int, cancel: Cancel | None = None) -> Outcome:
+def attempt(
+    trial: Trial, engine: Engine, retries: int, cancel: Cancel | None = None
+) -> TrialOutcome:
     """The outcome of the first attempt that succeeds, or of the last one."""
     before = levels_now().in_use_bytes
     lender = Lender()
     try:
         call = packed(trial.function, trial.args, trial.kwargs, lender.stays_here)
     except NotPicklable as error:
-        return Outcome(error=error.with_traceback(None))
-    order = Order(call, trial.limits, lender=lender, cancel=cancel)
+        return TrialOutcome(error=error.with_traceback(None))
+    order = TrialOrder(call, trial.limits, lender=lender, cancel=cancel)
     attempts, outcome = 1, _outcome(_run(engine, order), before)
     while outcome.error is not None and attempts <= retries:
         attempts, outcome = attempts + 1, _outcome(_run(engine, order), before)
     return replace(outcome, attempts=attempts)
 
 
-def _run(engine: Engine, order: Order) -> Raw:
+def _run(engine: Engine, order: TrialOrder) -> Raw:
     try:
         return engine.run(order)
     except ChildDied as error:  # no process could be started at all
         return Raw(error=error.with_traceback(None))
 
 
-def _outcome(raw: Raw, before: int | None) -> Outcome:
+def _outcome(raw: Raw, before: int | None) -> TrialOutcome:
     now = levels_now().in_use_bytes
     grown = None if now is None or before is None else now - before
     story = MemoryStory(parent_grown_bytes=grown, **raw.story)
@@ -60,4 +62,4 @@ def _outcome(raw: Raw, before: int | None) -> Outcome:
         except BaseException as raised:  # noqa: BLE001 - the child's, or one met in unpacking
             # Without our frames, which would keep the packed result.
             error = raised.with_traceback(None)
-    return Outcome(value, error, story, raw.elapsed_s, started=raw.started)
+    return TrialOutcome(value, error, story, raw.elapsed_s, started=raw.started)

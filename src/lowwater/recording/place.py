@@ -17,7 +17,7 @@ PART = ".part"
 
 
 @dataclass(slots=True)
-class Place:
+class RecordingFile:
     """A recording in the making; `problem` says why it will not be kept."""
 
     path: str
@@ -38,25 +38,25 @@ class Place:
 
 
 @contextmanager
-def recording_at(wanted: str | None) -> Iterator[Place]:
+def recording_at(wanted: str | None) -> Iterator[RecordingFile]:
     """A place to record to, always; beside the wanted one until the run is over."""
     with ExitStack() as stack:
         if wanted is None:
-            yield Place(_elsewhere(stack))
+            yield RecordingFile(_elsewhere(stack))
             return
         wanted = os.path.realpath(wanted)
         if os.path.exists(wanted) and not os.path.isfile(wanted):
             problem = f"{wanted} is not a regular file"
-            yield Place(_elsewhere(stack), wanted, problem)
+            yield RecordingFile(_elsewhere(stack), wanted, problem)
             return
         try:
             path = _locked(stack, wanted + PART, wanted)
         except OSError as error:
             problem = f"the recording cannot be kept in {wanted}: {error.strerror or error}"
             path = _elsewhere(stack)
-            yield Place(path, wanted, problem)
+            yield RecordingFile(path, wanted, problem)
             return
-        yield Place(path, wanted)
+        yield RecordingFile(path, wanted)
 
 
 def check_place(wanted: str, script: str) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from lowwater.model import Diagnosis, Kind
-from lowwater.report._step import Step
+from lowwater.report._step import NextStep
 from lowwater.report._words import signal_name, unit_of
 
 _TOO_LARGE: Final = "Use a smaller batch, model or shuffle buffer, or give the program more memory."
 
 
-def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
+def after_a_failure(diagnosis: Diagnosis) -> Iterator[NextStep]:
     """The first step after a run that failed; none where it did not."""
     ending = diagnosis.ending
     if ending is None or not ending.is_broken_off:
@@ -19,32 +19,32 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[Step]:
     if ending.out_of_memory:
         yield _out_of_memory(diagnosis)
     elif ending.error is not None:
-        yield Step("First fix the error that ended the script (see above).")
+        yield NextStep("First fix the error that ended the script (see above).")
     elif ending.signal == signal.SIGKILL:
-        yield Step(
+        yield NextStep(
             "First find out what killed the program, for example the kernel because memory ran "
             "out (see `dmesg`), or a batch system."
         )
     elif ending.signal is not None:
-        yield Step(f"First find out why the program crashed with {signal_name(ending.signal)}.")
+        yield NextStep(f"First find out why the program crashed with {signal_name(ending.signal)}.")
     elif diagnosis.verdict.kind is Kind.INCONCLUSIVE:
-        yield Step(
+        yield NextStep(
             f"First check whether exit code {ending.exit_code} means that it stopped too early."
         )
 
 
-def _out_of_memory(diagnosis: Diagnosis) -> Step:
+def _out_of_memory(diagnosis: Diagnosis) -> NextStep:
     """A leak is mended; what is simply too large is made smaller."""
     verdict = diagnosis.verdict
     if verdict.is_leak:
-        return Step("The program ran out of memory and leaks: fix the leak first.")
+        return NextStep("The program ran out of memory and leaks: fix the leak first.")
     # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
     if verdict.is_leak is False:
-        return Step(
+        return NextStep(
             "The program ran out of memory without a leak: it needs more than is available. "
             f"{_TOO_LARGE}"
         )
-    return Step(
+    return NextStep(
         "The program ran out of memory before Lowwater could tell whether each "
         f"{unit_of(verdict).name} leaks. {_TOO_LARGE}"
     )

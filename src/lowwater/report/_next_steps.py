@@ -7,7 +7,7 @@ from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
 from lowwater.model.printable import one_line
 from lowwater.report._after_failure import after_a_failure
-from lowwater.report._step import Step
+from lowwater.report._step import NextStep
 from lowwater.report._words import counted, plural, unit_of
 
 SCRIPT_KEY: Final = "script"
@@ -19,7 +19,7 @@ _REGISTRY: Final = "LW205"
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
-def next_steps(diagnosis: Diagnosis) -> tuple[Step, ...]:
+def next_steps(diagnosis: Diagnosis) -> tuple[NextStep, ...]:
     """The steps for this diagnosis, most useful first, without what its findings have said."""
     steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
     found = {finding.code for finding in diagnosis.findings}
@@ -29,23 +29,23 @@ def next_steps(diagnosis: Diagnosis) -> tuple[Step, ...]:
     )
 
 
-def _leak(diagnosis: Diagnosis) -> Iterator[Step]:
+def _leak(diagnosis: Diagnosis) -> Iterator[NextStep]:
     told = [finding for finding in diagnosis.findings if finding.share][:_MOST_MENDED]
     told = told or [*diagnosis.findings[:1]]
     yield from map(_mend, told) if told else [_search(diagnosis)]
     if all(finding.code == _NATIVE for finding in told):
-        yield Step(
+        yield NextStep(
             "Run short experiments that leave out one part at a time:",
             f"lowwater diagnose {_script(diagnosis)}",
         )
     yield from _gradient_registry(diagnosis)
-    yield Step(
+    yield NextStep(
         "After a change, check again (exits with status 3 while it leaks):",
         f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
 
 
-def _mend(finding: Finding) -> Step:
+def _mend(finding: Finding) -> NextStep:
     if finding.library:
         task = f"Work around {finding.code}, a leak in {finding.library}"
     elif finding.code == _NATIVE:
@@ -54,20 +54,20 @@ def _mend(finding: Finding) -> Step:
         task = f"Fix {finding.where}"
     else:
         task = f"Fix {finding.code}"
-    return Step(f"{one_line(task)} (see above).")
+    return NextStep(f"{one_line(task)} (see above).")
 
 
-def _search(diagnosis: Diagnosis) -> Step:
+def _search(diagnosis: Diagnosis) -> NextStep:
     unit = unit_of(diagnosis.verdict)
     who = unit.where or f"each {unit.name}"
     per = f" per {unit.name}" if unit.where else ""
-    return Step(
+    return NextStep(
         f"Look at what {who} keeps{per}: a list, a dict or a callback attribute that grows and "
         "is never emptied, or a model that is never dropped."
     )
 
 
-def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
+def _gradient_registry(diagnosis: Diagnosis) -> Iterator[NextStep]:
     verdict = diagnosis.verdict
     first, last = diagnosis.ledger.counts.get(GRADIENTS, (0, 0))
     # The epochs of one `fit` share one model, whose first trace fills the registry once.
@@ -75,7 +75,7 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
         return
     if any(one.state is MendState.APPLIED for one in diagnosis.mended if one.code == _REGISTRY):
         return
-    yield Step(
+    yield NextStep(
         f"If each {unit_of(verdict).name} builds a model: on TensorFlow up to 2.21, `del`, "
         "`clear_session()` and `gc.collect()` do not free it, because TensorFlow's gradient "
         f"registry keeps every traced graph ({first:,} → {last:,} entries). To repair this, call "
@@ -84,72 +84,72 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[Step]:
     )
 
 
-def _inconclusive(diagnosis: Diagnosis) -> Iterator[Step]:
+def _inconclusive(diagnosis: Diagnosis) -> Iterator[NextStep]:
     verdict, script = diagnosis.verdict, _script(diagnosis)
     # A program that ends by itself does not run longer for being watched again.
     if diagnosis.ending is not None and diagnosis.ending.is_broken_off:
-        yield Step("Then check again:", f"{_run(diagnosis)} {script}")
+        yield NextStep("Then check again:", f"{_run(diagnosis)} {script}")
         return
     if verdict.more_units_needed:
         more = counted(verdict.more_units_needed, f"more {unit_of(verdict).name}")
-        yield Step(f"Run it for at least {more}:", f"{_run(diagnosis)} {script}")
+        yield NextStep(f"Run it for at least {more}:", f"{_run(diagnosis)} {script}")
     elif verdict.unit is None:
-        yield Step(
+        yield NextStep(
             "Watch a program that repeats something: `fit` epochs, `predict` calls, or a loop. "
             "This demo leaks on purpose:",
             "lowwater demo",
         )
     else:
         longer = f"Run it for more {plural(unit_of(verdict).name)}; 12 are enough for most leaks:"
-        yield Step(longer, f"{_run(diagnosis)} {script}")
+        yield NextStep(longer, f"{_run(diagnosis)} {script}")
     if diagnosis.ledger.unmeasured:
-        yield Step("See what can be measured on this machine:", "lowwater doctor")
+        yield NextStep("See what can be measured on this machine:", "lowwater doctor")
 
 
-def _reserved(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield Step("Nothing to fix: this memory is free, and the program will reuse it.")
+def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
+    yield NextStep("Nothing to fix: this memory is free, and the program will reuse it.")
     if diagnosis.verdict.place != HOST:
-        yield Step(
+        yield NextStep(
             "Only the end of the process returns it. To take no more than needed, call this for "
             "each `gpu` before the first model:",
             "tf.config.experimental.set_memory_growth(gpu, True)",
             said_by=frozenset({"LW405"}),
         )
         return
-    yield Step(
+    yield NextStep(
         "To return it to the system anyway (TensorFlow's own pool, if enabled, is returned only "
         "when the process ends):",
         _TRIM,
     )
 
 
-def _fragmented(diagnosis: Diagnosis) -> Iterator[Step]:
+def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:
     script = _script(diagnosis)
-    yield Step(
+    yield NextStep(
         f"Return it to the system after each {unit_of(diagnosis.verdict).name} (measured: 0.03 "
         "MB of growth per epoch instead of 8.6):",
         _TRIM,
     )
-    yield Step(
+    yield NextStep(
         "If `tf.data` threads cause it (helps little otherwise):",
         f"MALLOC_ARENA_MAX=1 {_run(diagnosis)} {script}",
     )
-    yield Step(
+    yield NextStep(
         "Or use another allocator (measured: 2.6 MB instead of 8.6; Lowwater cannot see inside "
         "it):",
         f"LD_PRELOAD=libjemalloc.so.2 python {script}",
     )
 
 
-def _cache(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield Step(
+def _cache(diagnosis: Diagnosis) -> Iterator[NextStep]:
+    yield NextStep(
         "Nothing to fix while it fits: it has stopped growing.", said_by=frozenset({"LW301"})
     )
     yield _guard(diagnosis)
 
 
-def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
-    yield Step(
+def _sawtooth(diagnosis: Diagnosis) -> Iterator[NextStep]:
+    yield NextStep(
         "No leak to fix. If the peaks are too high, call `model(x)` instead of `predict` in "
         "loops, or collect more often:",
         "import gc; gc.collect()",
@@ -158,21 +158,21 @@ def _sawtooth(diagnosis: Diagnosis) -> Iterator[Step]:
     yield _guard(diagnosis)
 
 
-def _trickle(diagnosis: Diagnosis) -> Iterator[Step]:
+def _trickle(diagnosis: Diagnosis) -> Iterator[NextStep]:
     unit = unit_of(diagnosis.verdict).name
-    yield Step(
+    yield NextStep(
         f"Nothing to fix, unless the program runs for very many {plural(unit)}. A longer run "
         "shows whether it is a slow leak:",
         f"{_run(diagnosis)} {_script(diagnosis)}",
     )
 
 
-def _all_is_well(diagnosis: Diagnosis) -> Iterator[Step]:
+def _all_is_well(diagnosis: Diagnosis) -> Iterator[NextStep]:
     yield _guard(diagnosis, "No leak to fix. ")
 
 
-def _guard(diagnosis: Diagnosis, before: str = "") -> Step:
-    return Step(
+def _guard(diagnosis: Diagnosis, before: str = "") -> NextStep:
+    return NextStep(
         f"{before}To catch future leaks, test with (exits with status 3 on a leak):",
         f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
@@ -188,7 +188,7 @@ def _script(diagnosis: Diagnosis) -> str:
     return one_line(diagnosis.environment.get(SCRIPT_KEY) or _UNKNOWN_SCRIPT)
 
 
-_STEPS_OF: Final[dict[Kind, Callable[[Diagnosis], Iterator[Step]]]] = {
+_STEPS_OF: Final[dict[Kind, Callable[[Diagnosis], Iterator[NextStep]]]] = {
     Kind.LEAK: _leak,
     Kind.CACHE: _cache,
     Kind.RESERVED: _reserved,

@@ -16,7 +16,7 @@ from lowwater.report._findings import told_findings
 from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
-from lowwater.report._step import Step
+from lowwater.report._step import NextStep
 from lowwater.report._words import (
     COUNT_NAMES,
     counted,
@@ -236,7 +236,7 @@ def _counted_cost(count: int, name: str, took_s: float) -> str:
     return f"{counted(count, name)} ({format_duration(took_s)})"
 
 
-def _print_steps(console: Console, steps: Iterable[Step]) -> None:
+def _print_steps(console: Console, steps: Iterable[NextStep]) -> None:
     console.print(heading("What to do next"))
     for number, step in enumerate(steps, start=1):
         line = Table.grid()

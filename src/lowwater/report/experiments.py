@@ -6,6 +6,7 @@ import textwrap
 from rich.table import Table
 from rich.text import Text
 
+from lowwater.diagnose.measure import ENDED_BY_US, how_it_failed
 from lowwater.model import Diagnosis, Finding, Kind, Unit
 from lowwater.model.experiment import (
     NOT_NEEDED,
@@ -20,7 +21,6 @@ from lowwater.model.printable import one_line, printable
 from lowwater.model.units import format_duration, format_growth, format_interval
 from lowwater.report.screen import Screen
 from lowwater.verdict import words
-from lowwater.verdict.measure import ENDED_BY_US, how_it_failed
 
 _THE_REST = "The rest was skipped: `lowwater run` watches all of it."
 _STATES = {

@@ -14,7 +14,7 @@ from lowwater.model.experiment import Conclusion, Experiments
 from lowwater.probes.headroom import headroom
 from lowwater.recording.fold import ending
 from lowwater.recording.reader import load
-from lowwater.supervisor.supervisor import Outcome, supervise
+from lowwater.supervisor.supervisor import RunOutcome, supervise
 
 if TYPE_CHECKING:
     from lowwater.supervisor.progress import Line
@@ -29,7 +29,7 @@ def watch(
     recording: str,
     line: "Line | None" = None,
     witness: "Witness | None" = None,
-) -> tuple[Diagnosis, Outcome]:
+) -> tuple[Diagnosis, RunOutcome]:
     """Stay with a program that was launched, and judge what was seen, however it ended.
 
     Where there is a `line`, it is kept up to date. A `witness` knows what our group was sent.
@@ -138,7 +138,7 @@ def _load_early() -> None:
     room = None if "lowwater.verdict.lines" in sys.modules else headroom()
     if room is not None and room < _PLENTY_BYTES:
         return
-    import lowwater.causes
+    import lowwater.causes.catalogue
     import lowwater.report._screen
     import lowwater.report.text
     import lowwater.verdict.lines  # noqa: F401

@@ -50,7 +50,7 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """How the child ended, whether somebody asked for it, and what could not be recorded."""
 
     ended: Ended
@@ -70,7 +70,7 @@ def supervise(
     recording: str,
     on_look: Callable[[], None],
     witness: Witness | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
     head = head_of(recording)
     kills_before, largest_before = _oom_kills(), _largest_child_bytes()
@@ -85,7 +85,7 @@ def supervise(
     ended.peak_rss_bytes = _peak(outside, largest_before, was_killed=ended.signal is not None)
     records: list[Record] = [*outside.looks, ended]
     problem = append_after_end(recording, records, head)
-    return Outcome(ended, (problem,) if problem else (), waiting.was_stopped)
+    return RunOutcome(ended, (problem,) if problem else (), waiting.was_stopped)
 
 
 class _Waiting:

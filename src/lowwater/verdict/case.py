@@ -21,7 +21,7 @@ _NOTHING = Series(_NONE, _NONE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Collected:
+class CollectedMarks:
     """What the garbage-collector experiments found, on the axis of one unit."""
 
     x: Floats
@@ -41,7 +41,7 @@ class Collected:
         return self.before - self.after
 
 
-_NOT_COLLECTED = Collected(_NONE, _NONE, _NONE)
+_NOT_COLLECTED = CollectedMarks(_NONE, _NONE, _NONE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class Case:
     samples: tuple[Sample, ...]
     marks: Series
     warmup: int
-    collected: Collected
+    collected: CollectedMarks
     is_resident: bool = False
     most_marks: int = MOST_MARKS
     # Why there will be no more rounds, where the program failed; else empty.
@@ -145,7 +145,7 @@ def _series(points: list[tuple[int, int]]) -> Series:
     )
 
 
-def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
+def _collected(timeline: Timeline, unit: Unit, case: Case) -> CollectedMarks:
     """The collections at this unit's rounds, each with the bytes before and after it."""
     rows: dict[float, tuple[float, float]] = {}
     measured: dict[float, float] = {}
@@ -162,7 +162,7 @@ def _collected(timeline: Timeline, unit: Unit, case: Case) -> Collected:
             last = at
             measured[at] = float(one.after_bytes)
     ordered = sorted(rows)
-    return Collected(
+    return CollectedMarks(
         np.array(ordered, dtype=np.float64),
         np.array([rows[at][0] for at in ordered], dtype=np.float64),
         np.array([rows[at][1] for at in ordered], dtype=np.float64),
@@ -227,9 +227,11 @@ def _on_device(case: Case, at: float) -> tuple[float, float, float] | None:
     return float(case.marks.x[after]), float(case.marks.y[after - 1]), float(case.marks.y[after])
 
 
-def _later(collected: Collected, case: Case) -> Collected:
+def _later(collected: CollectedMarks, case: Case) -> CollectedMarks:
     """Only the collections after warm-up: before it everything is new."""
     first = case.marks.x[case.warmup - 1] if case.warmup else 0.0
     keep = collected.x > first
     measured = collected.measured.since(first) if case.place == gauges.HOST else _NOTHING
-    return Collected(collected.x[keep], collected.before[keep], collected.after[keep], measured)
+    return CollectedMarks(
+        collected.x[keep], collected.before[keep], collected.after[keep], measured
+    )

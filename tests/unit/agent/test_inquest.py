@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from lowwater.agent.inquest import Inquest, UserFile
+from lowwater.agent.inquest import Inquest, LoadedFile
 from lowwater.agent.instrumentation.calls import Calls, Site
 from lowwater.agent.instrumentation.lifecycles import Lives
 from lowwater.model import tallies
@@ -26,7 +26,7 @@ def step():
 
 @pytest.fixture
 def inquest():
-    files = {FILE: UserFile(TEXT, "train.py")}
+    files = {FILE: LoadedFile(TEXT, "train.py")}
     calls = Calls(files.__contains__)
     lives = {tallies.MODELS: Lives(calls)}
     return Inquest(files, calls, lives, headroom=lambda: None, clock=lambda: 0.0)
@@ -162,7 +162,7 @@ def test_living_models_are_told_by_the_line_that_made_them(inquest):
 def test_module_that_was_changed_and_loaded_again_has_its_new_lines(inquest, program):
     inquest(0)
     changed = TEXT.replace(b"def step", b"# one line more\ndef step")
-    inquest.files[FILE] = UserFile(changed, "train.py")
+    inquest.files[FILE] = LoadedFile(changed, "train.py")
     exec(compile(changed, FILE, "exec"), program.__dict__)
     for level in range(3):
         program.step()
@@ -176,7 +176,7 @@ def test_text_that_changes_on_the_disk_does_not_matter(inquest, tmp_path):
     """Only what was loaded is ever read."""
     path = tmp_path / "train.py"
     path.write_bytes(TEXT)
-    inquest.files[str(path)] = UserFile(TEXT, "other.py")
+    inquest.files[str(path)] = LoadedFile(TEXT, "other.py")
     module = types.ModuleType("changed_on_disk")
     module.__file__ = str(path)
     sys.modules["changed_on_disk"] = module

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from lowwater.cli._doctor import examine
-from lowwater.cli._doctor.surroundings import Surroundings
+from lowwater.cli._doctor.surroundings import Machine
 from lowwater.cli._doctor.text import as_data, as_text
 from lowwater.cli.doctor import command
 from lowwater.model import NotMeasured, Reading
@@ -49,7 +49,7 @@ def machine(tmp_path):
             "malloc_library": lambda: "libc.so.6",
             "probes": (),
         }
-        return Surroundings(**(given | replaced))
+        return Machine(**(given | replaced))
 
     build.root = tmp_path
     return build
@@ -390,4 +390,4 @@ def test_file_that_cannot_be_written_is_an_error_for_the_user(tmp_path):
 def test_home_that_is_unknown_is_no_obstacle(monkeypatch):
     monkeypatch.delenv("HOME", raising=False)
 
-    assert isinstance(Surroundings().home, Path)
+    assert isinstance(Machine().home, Path)

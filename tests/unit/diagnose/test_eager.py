@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from lowwater.diagnose.factors.eager import Eager
-from lowwater.diagnose.factors.mended import Mended
+from lowwater.diagnose.factors.mended import MendedLibraries
 from lowwater.diagnose.facts import Facts
 
 TENSORFLOW = Facts.of({"tensorflow": "2.21.0"})
@@ -32,8 +32,8 @@ def test_a_framework_has_to_trace(facts, why_not):
 
 
 def test_library_leaks_are_those_of_tensorflow():
-    assert Mended().why_not(TENSORFLOW) is None
-    assert Mended().why_not(JAX) == "the program does not use TensorFlow"
+    assert MendedLibraries().why_not(TENSORFLOW) is None
+    assert MendedLibraries().why_not(JAX) == "the program does not use TensorFlow"
 
 
 def test_each_framework_is_told_in_its_own_way():

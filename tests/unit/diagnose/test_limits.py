@@ -3,7 +3,7 @@
 import pytest
 
 from lowwater.diagnose import limits as limits_module
-from lowwater.diagnose.limits import Limit, Limits
+from lowwater.diagnose.limits import RoundLimit, RoundLimits
 from lowwater.diagnose.rounds import Rounds
 
 
@@ -15,8 +15,8 @@ def framework(monkeypatch):
 
 def limits(*, rounds=3, seconds=0.0, steps=2):
     left = []
-    made = Limits(
-        Limit(rounds, seconds, steps), lambda file, line: left.append((file, line)), Rounds()
+    made = RoundLimits(
+        RoundLimit(rounds, seconds, steps), lambda file, line: left.append((file, line)), Rounds()
     )
     return made, left
 

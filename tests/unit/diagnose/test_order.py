@@ -1,7 +1,7 @@
 """Which changes come first."""
 
 from lowwater.diagnose.factors import FACTORS
-from lowwater.diagnose.facts import Facts, Held
+from lowwater.diagnose.facts import Facts, HeldFact
 from lowwater.diagnose.order import in_order, is_suspected, partners
 from lowwater.model import Finding, Kind
 from lowwater.model.experiment import Measured
@@ -14,7 +14,7 @@ def found(*codes):
 
 
 def held(code):
-    return Held(f"{code} train.py:3 kept", code, ("kept",), "train.py:3", ())
+    return HeldFact(f"{code} train.py:3 kept", code, ("kept",), "train.py:3", ())
 
 
 def order_of(*codes, **facts):

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from lowwater.giveback.receipt import Holder, Receipt, Reserve, StepDone, Survivor
+from lowwater.giveback.receipt import Keeper, Receipt, Reserve, StepDone, Survivor
 from lowwater.model import Status, TraceNode
 
 MIB = 1 << 20
@@ -98,7 +98,7 @@ def test_those_with_the_same_holders_stand_in_one_line():
 
 
 def test_all_holders_are_told():
-    others = tuple(Holder(f"`held_{number}` is a local", None, HELD.trace) for number in range(12))
+    others = tuple(Keeper(f"`held_{number}` is a local", None, HELD.trace) for number in range(12))
 
     receipt = a_receipt(survivors=(replace(HELD, others=others),))
 

@@ -12,7 +12,7 @@ import pytest
 
 from lowwater.isolation import results_frames
 from lowwater.isolation.limits import Limits
-from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.results_file import ResultsFile
 from lowwater.isolation.results_frames import MARK
 from lowwater.isolation.trial import Trial
@@ -34,7 +34,7 @@ def add(path, values):
     with ResultsFile(path, abs) as kept:
         kept.known(TRIALS)
         for number, value in values.items():
-            kept.add(number, Outcome(value))
+            kept.add(number, TrialOutcome(value))
 
 
 def found(path, function=abs):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from lowwater.isolation.limits import Limits
-from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.results_file import ResultsFile
 from lowwater.isolation.trial import Trial
 
@@ -29,13 +29,13 @@ def test_result_that_finds_no_room_is_told_and_costs_no_other(tmp_path):
 
     with ResultsFile(path, abs) as kept:
         kept.known(TRIALS)
-        kept.add(0, Outcome("first"))
+        kept.add(0, TrialOutcome("first"))
         with (
             room_for(10, path),
             pytest.warns(UserWarning, match="Cannot write a result to .*scores"),
         ):
-            kept.add(1, Outcome("second"))
-        kept.add(2, Outcome("third"))
+            kept.add(1, TrialOutcome("second"))
+        kept.add(2, TrialOutcome("third"))
 
     with ResultsFile(path, abs) as kept:
         found = kept.known(TRIALS)

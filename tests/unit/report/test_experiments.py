@@ -7,6 +7,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
 from lowwater.model.experiment import (
     Conclusion,
@@ -19,7 +20,6 @@ from lowwater.model.experiment import (
 )
 from lowwater.report import experiments
 from lowwater.report import json as report_json
-from lowwater.verdict.measure import ENDED_BY_US
 
 MIB = 1 << 20
 FINDING = Finding("LW101", "callback-retention", "`Saver.kept` grows.", "Stop it.", "train.py:14")

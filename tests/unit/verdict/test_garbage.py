@@ -9,7 +9,7 @@ import pytest
 from lowwater.model import Kind, Unit
 from lowwater.testing import a_run, together
 from lowwater.verdict import judge
-from lowwater.verdict.case import Case, Collected
+from lowwater.verdict.case import Case, CollectedMarks
 from lowwater.verdict.garbage import Says, ask_collections
 from lowwater.verdict.series import Series
 
@@ -263,7 +263,7 @@ def collected_elsewhere(*left_mb):
     """Calls whose memory swings, with collections between them that left so much behind."""
     marks = Series(np.arange(1.0, 14.0), np.array(MARKS_MB) * 1e6)
     back = np.array([198.85, 202.84, 206.16]) * 1e6  # as it would have been at the boundaries
-    collected = Collected(
+    collected = CollectedMarks(
         np.array([2.0, 5.0, 11.0]),
         marks.y[[1, 4, 10]],
         back,

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from lowwater.agent.census._source.additions import Addition, Certainty, Spot
-from lowwater.agent.census._source.aliases import FOREIGN, Aliases, Held
+from lowwater.agent.census._source.aliases import FOREIGN, Aliases, HeldItem
 from lowwater.agent.census._source.names import Names, Slot, attribute_of
 from lowwater.agent.census._source.scopes import Scope
 from lowwater.agent.census._source.user_file import UserFile
@@ -25,7 +25,7 @@ _CALL = re.compile(r"(\w[\w.]*)\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ContainerPlace:
     """How a container is reached.
 
     `owner` is the class of an attribute, or the function of a variable. `depth` counts the items
@@ -91,7 +91,7 @@ class Sources:
         is_class = scope is not None and scope.kind == "class"
         return self.decorated_at(filename, scope.line) if scope and is_class else None
 
-    def growth_sites(self, place: Place, filename: str | None) -> tuple[GrowthSite, ...]:
+    def growth_sites(self, place: ContainerPlace, filename: str | None) -> tuple[GrowthSite, ...]:
         """The lines that add to a container, the best first, at most three.
 
         `filename` is the file of the owner: the class, the function, or the module of a global.
@@ -119,7 +119,7 @@ class Sources:
             own = [pair for pair in others if pair[1].owner == name] or others
         return tuple(file.site(one.node) for file, one in own[:_MOST_SITES])
 
-    def _sites(self, place: Place, filename: str | None) -> tuple[GrowthSite, ...]:
+    def _sites(self, place: ContainerPlace, filename: str | None) -> tuple[GrowthSite, ...]:
         files = [filename, *self._files]
         useful = sorted(
             filter(_is_useful, self._candidates(place, filename)),
@@ -128,11 +128,11 @@ class Sources:
         best = [one for one in useful if one.kind == useful[0].kind]
         return tuple(islice(_once_each(self._told(best)), _MOST_SITES))
 
-    def _candidates(self, place: Place, filename: str | None) -> Iterator["_Candidate"]:
+    def _candidates(self, place: ContainerPlace, filename: str | None) -> Iterator["_Candidate"]:
         names = Names(self._files)
         aliases = Aliases(names)
         for slot in _slots(place, filename, names):
-            for held in aliases.everywhere(Held(slot, place.depth, place.key)):
+            for held in aliases.everywhere(HeldItem(slot, place.depth, place.key)):
                 for addition, closeness in aliases.additions(held):
                     yield _Candidate(addition, held, closeness)
 
@@ -192,7 +192,7 @@ class _Candidate(NamedTuple):
     """A line that may add to the container, reached by one of its names."""
 
     addition: Addition
-    held: Held
+    held: HeldItem
     closeness: int
 
     @property
@@ -220,7 +220,7 @@ class _Candidate(NamedTuple):
         return files.index(spot.scope.filename), spot.span.line
 
 
-def _slots(place: Place, filename: str | None, names: Names) -> list[Slot]:
+def _slots(place: ContainerPlace, filename: str | None, names: Names) -> list[Slot]:
     """The variable or attribute that is meant; more than one if its file is not known."""
     if place.kind in {"attribute", "class-attribute"}:
         owners = names.scopes(place.owner, filename) if place.owner else []
@@ -257,6 +257,6 @@ def _once_each(sites: Iterable[GrowthSite]) -> Iterator[GrowthSite]:
             yield site
 
 
-def _unmangled(place: Place) -> Place:
+def _unmangled(place: ContainerPlace) -> ContainerPlace:
     mangled = _MANGLED.fullmatch(place.name)
     return replace(place, name=mangled[1]) if mangled else place

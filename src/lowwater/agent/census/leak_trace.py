@@ -10,7 +10,7 @@ from typing import Any
 from lowwater.agent.census import edges
 from lowwater.agent.census.describe import code_of, file_of, step
 from lowwater.agent.census.growth import Summary, Suspect
-from lowwater.agent.census.growth_site import Place, Sources
+from lowwater.agent.census.growth_site import ContainerPlace, Sources
 from lowwater.agent.census.kinds import derives, is_a, kind_of, library_of, qualname_of
 from lowwater.agent.census.latest import MOST_ITEMS, latest_items
 from lowwater.agent.census.nodes import Node
@@ -208,7 +208,12 @@ class Tracer:
             return self.sources.setters(None, namespace(container).get("__file__"))
         return self.sources.setters(qualname_of(kind), None) if self.is_users_class(kind) else ()
 
-    def _place(self, parent: Any, edge: str, depth: int) -> tuple[Place | None, str | None]:  # noqa: ANN401
+    def _place(
+        self,
+        parent: Any,  # noqa: ANN401
+        edge: str,
+        depth: int,
+    ) -> tuple[ContainerPlace | None, str | None]:
         """How the source calls a container that the parent refers to by this edge."""
         how, _, name = edge.partition(" ")
         if how in ("local", "closure", "default"):
@@ -217,13 +222,15 @@ class Tracer:
             return None, None
         kind = type(parent)
         if derives(kind, ModuleType):
-            return Place("global", edge[1:], None, depth), namespace(parent).get("__file__")
+            return ContainerPlace("global", edge[1:], None, depth), namespace(parent).get(
+                "__file__"
+            )
         defined = parent if derives(kind, type) else kind
         owner = qualname_of(defined) if self.is_users_class(defined) else None
         filename = file_of(defined)
         if derives(kind, type):
-            return Place("class-attribute", edge[1:], owner, depth), filename
-        return Place("attribute", edge[1:], owner, depth), filename
+            return ContainerPlace("class-attribute", edge[1:], owner, depth), filename
+        return ContainerPlace("attribute", edge[1:], owner, depth), filename
 
 
 def _is_frameworks(thing: Any) -> bool:  # noqa: ANN401
@@ -244,16 +251,16 @@ def _place_of_variable(
     how: str,
     name: str,
     depth: int,
-) -> tuple[Place | None, str | None]:
+) -> tuple[ContainerPlace | None, str | None]:
     code = _own_code(parent)
     if code is None:
         return None, None
     if how == "local":
-        return Place("local", name, code.co_qualname, depth), code.co_filename
+        return ContainerPlace("local", name, code.co_qualname, depth), code.co_filename
     if how == "default":
-        return Place("default", name, code.co_qualname, depth), code.co_filename
+        return ContainerPlace("default", name, code.co_qualname, depth), code.co_filename
     made_in = code.co_qualname.rpartition(".<locals>.")[0]
-    return Place("closure", name, made_in, depth), code.co_filename
+    return ContainerPlace("closure", name, made_in, depth), code.co_filename
 
 
 def _linked(way: Sequence[tuple[Node, Any]]) -> Iterator[Link]:

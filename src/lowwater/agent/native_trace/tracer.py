@@ -41,7 +41,7 @@ def checksum(filename: str) -> int:
     return zlib.crc32(filename.encode(errors="surrogateescape"))
 
 
-class Program(NamedTuple):
+class TracedProgram(NamedTuple):
     """What the tracer needs of the rest of the agent; `files` tells how reports call each file."""
 
     files: Callable[[], Mapping[str, str]]
@@ -50,7 +50,7 @@ class Program(NamedTuple):
     write: Callable[[Record], None]
 
 
-class Place(NamedTuple):
+class Boundary(NamedTuple):
     """The boundary that the program has reached."""
 
     unit_id: int
@@ -64,8 +64,8 @@ class _Running:
 
     tracker: Any
     plan: Plan
-    began: Place
-    last: Place
+    began: Boundary
+    last: Boundary
     in_use_bytes: int
     thread_id: int = field(default_factory=threading.get_ident)
 
@@ -78,7 +78,7 @@ class NativeTracer:
     """Decides after each census, and acts at boundaries; whatever fails becomes a note."""
 
     def __init__(
-        self, recording: str, program: Program, in_child: list[tuple[Any, ...]] | None = None
+        self, recording: str, program: TracedProgram, in_child: list[tuple[Any, ...]] | None = None
     ) -> None:
         """The trace is going to lie beside the recording.
 
@@ -112,7 +112,7 @@ class NativeTracer:
         else:
             self._program.note(f"memray was not started: {why_not}")
 
-    def passes(self, place: Place, *, at_end: bool, may_act: bool) -> bool:
+    def passes(self, place: Boundary, *, at_end: bool, may_act: bool) -> bool:
         """Start or stop where it is due; True while memray runs, and samples would be untrue."""
         began_s = time.perf_counter()
         try:
@@ -145,7 +145,7 @@ class NativeTracer:
             if _is_memrays(threading.getprofile()):
                 threading.setprofile(None)
 
-    def _go_on(self, running: _Running, place: Place, *, at_end: bool) -> None:
+    def _go_on(self, running: _Running, place: Boundary, *, at_end: bool) -> None:
         if running.thread_id != threading.get_ident():
             return
         is_same = place.unit_id == running.plan.unit_id
@@ -157,7 +157,7 @@ class NativeTracer:
         if is_late or is_large or (is_same and running.rounds >= enough):
             self._stop(running)
 
-    def _start_if_planned(self, plan: Plan, place: Place) -> None:
+    def _start_if_planned(self, plan: Plan, place: Boundary) -> None:
         if plan.unit_id != place.unit_id:
             return
         self._plan, self._is_over = None, True
@@ -172,7 +172,7 @@ class NativeTracer:
             let_through(error)
             self._program.note(f"memray could not be started: {type(error).__name__}: {error}")
 
-    def _start(self, plan: Plan, place: Place) -> None:
+    def _start(self, plan: Plan, place: Boundary) -> None:
         gc.collect()
         before_bytes = self._program.in_use_bytes()
         _create(self._path)

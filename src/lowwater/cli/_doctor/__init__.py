@@ -9,7 +9,7 @@ from lowwater.causes.upstream import KNOWN_LEAKS, KnownLeak
 from lowwater.cli._doctor.allocator import ALLOCATOR
 from lowwater.cli._doctor.frameworks import FRAMEWORKS
 from lowwater.cli._doctor.limits import LIMITS
-from lowwater.cli._doctor.surroundings import Fact, Source, Surroundings
+from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.cli._doctor.versions import VERSIONS
 from lowwater.model import NotMeasured
 from lowwater.model.protocols import Probe
@@ -41,9 +41,9 @@ class Checkup:
     unmeasured: Mapping[str, str]
 
 
-def examine(around: Surroundings | None = None) -> Checkup:
+def examine(around: Machine | None = None) -> Checkup:
     """Look at everything once; a source that fails gives its reason."""
-    around = around or Surroundings()
+    around = around or Machine()
     sections = {
         title: {name: _ask(partial(source, around)) for name, source in sources.items()}
         for title, sources in SECTIONS.items()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lowwater.cli._doctor.surroundings import Fact, Source, Surroundings
+from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.model import NotMeasured
 
 # Part of a library's file name -> the allocator; the first that fits counts.
@@ -23,14 +23,14 @@ def allocator_of(library: str) -> str | None:
     return next((name for part, name in ALLOCATORS.items() if part in library), None)
 
 
-def _malloc(around: Surroundings) -> Fact:
+def _malloc(around: Machine) -> Fact:
     library = around.malloc_library()
     if library is None:
         return NotMeasured("the dynamic linker does not report where malloc comes from")
     return f"{allocator_of(library) or 'unknown allocator'} ({library})"
 
 
-def _preload(around: Surroundings) -> Fact:
+def _preload(around: Machine) -> Fact:
     """LD_PRELOAD, and whether the allocator that it names took effect."""
     value = around.environ.get("LD_PRELOAD", "")
     if not value:
@@ -44,7 +44,7 @@ def _preload(around: Surroundings) -> Fact:
     return f"{value} (did not take effect: malloc comes from {library})"
 
 
-def _settings(around: Surroundings) -> Fact:
+def _settings(around: Machine) -> Fact:
     """Every setting of malloc in the environment."""
     names = sorted(
         name

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from lowwater.cli._doctor.surroundings import Fact, Source, Surroundings
+from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.model import NotMeasured
 
 # Setting -> what TensorFlow does when it is not set.
@@ -20,7 +20,7 @@ UNSET: Mapping[str, str] = {
 ONEDNN_BY_DEFAULT = ("avx512_vnni", "avx_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
 
 
-def _keras_backend(around: Surroundings) -> Fact:
+def _keras_backend(around: Machine) -> Fact:
     """The backend that `import keras` will choose, and who says so."""
     chosen = around.environ.get("KERAS_BACKEND")
     if chosen:
@@ -34,14 +34,14 @@ def _keras_backend(around: Surroundings) -> Fact:
     return f"{chosen} ({file})" if chosen else "tensorflow (the default)"
 
 
-def _gpus(around: Surroundings) -> Fact:
+def _gpus(around: Machine) -> Fact:
     """The device files that a GPU driver makes."""
     dev = around.root / "dev"
     files = sorted(path.name for path in [*dev.glob("nvidia[0-9]*"), *dev.glob("kfd")])
     return ", ".join(files) if files else NotMeasured("no GPU here")
 
 
-def _nvml(_: Surroundings) -> Fact:
+def _nvml(_: Machine) -> Fact:
     try:
         ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
@@ -49,7 +49,7 @@ def _nvml(_: Surroundings) -> Fact:
     return "library found"
 
 
-def _host_tensors(around: Surroundings) -> Fact:
+def _host_tensors(around: Machine) -> Fact:
     """Who allocates tensors on the CPU: malloc, or a pool that gives nothing back."""
     if around.environ.get("TF_CPU_ALLOCATOR_USE_BFC", "").lower() in ("1", "true"):
         return "TensorFlow's pool (TF_CPU_ALLOCATOR_USE_BFC)"

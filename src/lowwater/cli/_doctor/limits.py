@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from lowwater.cli._doctor.surroundings import Fact, Source, Surroundings
+from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.model import NotMeasured
 from lowwater.probes.cgroup import CURRENT, LIMIT
 from lowwater.probes.headroom import soft_limit
@@ -19,7 +19,7 @@ _OVERCOMMIT = {
 
 
 def _meminfo(name: str) -> Source:
-    def read(around: Surroundings) -> Fact:
+    def read(around: Machine) -> Fact:
         found = re.search(rf"^{name}:\s+(\d+) kB", around.read("proc/meminfo"), re.MULTILINE)
         return int(found[1]) * 1024 if found else NotMeasured(f"/proc/meminfo has no {name}")
 
@@ -27,7 +27,7 @@ def _meminfo(name: str) -> Source:
 
 
 def _cgroup(gauge: str, absent: str) -> Source:
-    def read(around: Surroundings) -> Fact:
+    def read(around: Machine) -> Fact:
         probe = next((probe for probe in around.probes if probe.name == "cgroup"), None)
         reading = probe.read() if probe else NotMeasured("no probe for control groups")
         return reading if isinstance(reading, NotMeasured) else reading.gauges.get(gauge, absent)
@@ -35,12 +35,12 @@ def _cgroup(gauge: str, absent: str) -> Source:
     return read
 
 
-def _address_space(_: Surroundings) -> Fact:
+def _address_space(_: Machine) -> Fact:
     limit = soft_limit("RLIMIT_AS")
     return "none" if limit is None else limit
 
 
-def _overcommit(around: Surroundings) -> Fact:
+def _overcommit(around: Machine) -> Fact:
     mode = around.read("proc/sys/vm/overcommit_memory").strip()
     return _OVERCOMMIT.get(mode, mode)
 

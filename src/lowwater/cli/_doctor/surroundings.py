@@ -33,7 +33,7 @@ def _probes() -> tuple[Probe, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Machine:
     """The machine, the environment and the installed packages, as the doctor sees them."""
 
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -50,4 +50,4 @@ class Surroundings:
         return (self.root / path).read_text(encoding="utf-8", errors="replace")
 
 
-Source: TypeAlias = Callable[[Surroundings], Fact]
+Source: TypeAlias = Callable[[Machine], Fact]

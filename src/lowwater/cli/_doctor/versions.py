@@ -5,7 +5,7 @@ import os
 import platform
 from collections.abc import Mapping
 
-from lowwater.cli._doctor.surroundings import Fact, Source, Surroundings
+from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.model import NotMeasured
 
 # One library, several names on the package index; the first that is installed counts.
@@ -29,7 +29,7 @@ DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def library_version(library: str, around: Surroundings) -> str | NotMeasured:
+def library_version(library: str, around: Machine) -> str | NotMeasured:
     """The installed release of a library, under whichever name it came."""
     found = filter(None, map(around.version_of, DISTRIBUTIONS[library]))
     version = next(found, None)
@@ -44,11 +44,11 @@ def _library(library: str) -> Source:
     return lambda around: library_version(library, around)
 
 
-def _python(_: Surroundings) -> Fact:
+def _python(_: Machine) -> Fact:
     return f"{platform.python_version()} ({platform.python_implementation()})"
 
 
-def _glibc(_: Surroundings) -> Fact:
+def _glibc(_: Machine) -> Fact:
     try:
         version = os.confstr("CS_GNU_LIBC_VERSION")
     except (AttributeError, OSError, ValueError):
@@ -56,7 +56,7 @@ def _glibc(_: Surroundings) -> Fact:
     return version.removeprefix("glibc ") if version else NotMeasured("the C library is not glibc")
 
 
-def _kernel(_: Surroundings) -> Fact:
+def _kernel(_: Machine) -> Fact:
     return f"{platform.system()} {platform.release()}"
 
 

@@ -6,14 +6,14 @@ from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.factors.callbacks import WithoutCallbacks
 from lowwater.diagnose.factors.closed_sessions import ClosedSessions
 from lowwater.diagnose.factors.closed_tapes import ClosedTapes
-from lowwater.diagnose.factors.collected import Collected
+from lowwater.diagnose.factors.collected import CollectedEachRound
 from lowwater.diagnose.factors.cpu_only import CpuOnly
 from lowwater.diagnose.factors.cut_holders import CutHolders
 from lowwater.diagnose.factors.eager import Eager
 from lowwater.diagnose.factors.emptied_caches import EmptiedCaches
 from lowwater.diagnose.factors.fresh_model import FreshModel
 from lowwater.diagnose.factors.jemalloc import Jemalloc
-from lowwater.diagnose.factors.mended import Mended
+from lowwater.diagnose.factors.mended import MendedLibraries
 from lowwater.diagnose.factors.no_buffers import NoBuffers
 from lowwater.diagnose.factors.one_batch import OneBatch
 from lowwater.diagnose.factors.one_item import OneItem
@@ -31,7 +31,7 @@ FACTORS: tuple[Factor, ...] = (
     CutHolders(),
     OneBatch(),
     OneShape(),
-    Mended(),
+    MendedLibraries(),
     EmptiedCaches(),
     ClosedSessions(),
     ClosedTapes(),
@@ -41,7 +41,7 @@ FACTORS: tuple[Factor, ...] = (
     Eager(),
     OtherHeap(),
     Jemalloc(),
-    Collected(),
+    CollectedEachRound(),
     FreshModel(),
 )
 

@@ -6,7 +6,7 @@ from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 
 
-class Collected(Factor):
+class CollectedEachRound(Factor):
     """In every round of the program's loops, every epoch, and at every call of Keras."""
 
     key = "collected"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.factors.short_containers import ShortContainers
-from lowwater.diagnose.facts import PATHS_CUT, Facts, Held
+from lowwater.diagnose.facts import PATHS_CUT, Facts, HeldFact
 from lowwater.diagnose.paths import Hop
 
 
@@ -98,20 +98,20 @@ def _cut_in(environment: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def _names_in(held: Held, cut: Mapping[tuple[Hop, ...], list[str]]) -> tuple[str, ...]:
+def _names_in(held: HeldFact, cut: Mapping[tuple[Hop, ...], list[str]]) -> tuple[str, ...]:
     below = [name for path in held.paths for name in cut.get(path, [])]
     return tuple(dict.fromkeys(below)) or held.names
 
 
-def _meant(facts: Facts, detail: str) -> list[Held]:
+def _meant(facts: Facts, detail: str) -> list[HeldFact]:
     return [one for one in facts.held if detail in ("", one.detail)]
 
 
-def _blamed(held: Held) -> str:
+def _blamed(held: HeldFact) -> str:
     names = _names(held)
     keeps = "keep" if held.names[1:] else "keeps"
     return f"what {names} {keeps} ({held.where})" if held.where else f"what {names} {keeps}"
 
 
-def _names(held: Held) -> str:
+def _names(held: HeldFact) -> str:
     return " and ".join(f"`{name}`" for name in held.names)

@@ -5,7 +5,7 @@ from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import Facts
 
 
-class Mended(Factor):
+class MendedLibraries(Factor):
     """What `lowwater run --mend` does."""
 
     key = "mended"

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lowwater.giveback.mend._mended import Mended
+    from lowwater.giveback.mend._mended import Repairs
 
 
-def mend() -> "Mended":
+def mend() -> "Repairs":
     """Repair the known leaks of the libraries at their root, in this process.
 
     Call it once, before or after TensorFlow is imported. Each repair is made only for releases

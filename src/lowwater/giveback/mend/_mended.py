@@ -87,7 +87,7 @@ class Work:
             listener()
 
 
-class Mended:
+class Repairs:
     """What `mend()` has done: print it to read it, `undo()` it, or use it in a `with` block."""
 
     def __init__(self, works: Sequence[Work], own: Sequence[Work]) -> None:
@@ -146,7 +146,7 @@ class Mended:
 _works: dict[str, Work] = {}
 
 
-def start_mending(repairs: Sequence[Repair]) -> Mended:
+def start_mending(repairs: Sequence[Repair]) -> Repairs:
     """Begin with those repairs that are not in effect already, and not waiting."""
     with _LOCK:
         own = []
@@ -156,4 +156,4 @@ def start_mending(repairs: Sequence[Repair]) -> Mended:
                 work = _works[repair.leak.code] = Work(repair)
                 work.start()
                 own.append(work)
-        return Mended([_works[repair.leak.code] for repair in repairs], own)
+        return Repairs([_works[repair.leak.code] for repair in repairs], own)

@@ -1,7 +1,7 @@
 """The one list of all repairs."""
 
 from lowwater.giveback.mend._repair import Repair
-from lowwater.giveback.mend.eager_cache import EagerCache
-from lowwater.giveback.mend.gradient_registry import GradientRegistry
+from lowwater.giveback.mend.eager_cache import EagerCacheRepair
+from lowwater.giveback.mend.gradient_registry import GradientRegistryRepair
 
-REPAIRS: tuple[Repair, ...] = (GradientRegistry(), EagerCache())
+REPAIRS: tuple[Repair, ...] = (GradientRegistryRepair(), EagerCacheRepair())

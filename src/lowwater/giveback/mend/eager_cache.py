@@ -16,7 +16,7 @@ _CONTEXT = "tensorflow.python.eager.context"
 _RUNNING_NUMBER = re.compile(r"_\d+(?![0-9A-Za-z])")
 
 
-class EagerCache(Repair):
+class EagerCacheRepair(Repair):
     """Leaves the running number out of the names by which eager variables get their kernels.
 
     TensorFlow keeps a kernel for every name, shape and type that an eager variable was ever made

@@ -17,7 +17,7 @@ _LOGS = "tensorflow.python.ops.summary_ops_v2"
 _ATOMIC = "tensorflow.python.eager.polymorphic_function.atomic_function"
 
 
-class GradientRegistry(Repair):
+class GradientRegistryRepair(Repair):
     """Lets graphs, not the registry, keep the functions that compute custom gradients.
 
     TensorFlow registers each use of `tf.custom_gradient` in a graph under a name of its own,

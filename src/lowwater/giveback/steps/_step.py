@@ -5,7 +5,7 @@ from typing import ClassVar
 from lowwater.giveback.request import Request
 
 
-class Step:
+class ReleaseStep:
     """One thing that gives memory back; memory is measured before and after it.
 
     A gentle step loses nothing that a living object needs, not even time. Steps that touch the

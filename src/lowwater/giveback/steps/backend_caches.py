@@ -6,10 +6,10 @@ from types import ModuleType
 from typing import Any
 
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 
-class BackendCaches(Step):
+class BackendCaches(ReleaseStep):
     """Programs that JAX has compiled, and blocks of GPU memory that torch keeps for reuse.
 
     A function of JAX that lives on is compiled again at its next call.

@@ -3,10 +3,10 @@
 import gc
 
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 
-class Collector(Step):
+class Collector(ReleaseStep):
     """A full collection. It takes what nobody refers to, and only that."""
 
     name = "collect cycles"

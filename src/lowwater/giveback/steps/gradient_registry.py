@@ -5,10 +5,10 @@ import gc
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
 from lowwater.giveback.gradients import at_copying, lent, table
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 
-class GradientRegistry(Step):
+class PrunedRegistry(ReleaseStep):
     """Entries of dead graphs. A graph that lives keeps its gradients, and so do its copies."""
 
     name = "gradient registry"

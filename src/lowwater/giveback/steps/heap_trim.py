@@ -1,11 +1,11 @@
 """Returns to the system what malloc keeps although it is free."""
 
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 from lowwater.probes.glibc import malloc_library, this_process
 
 
-class HeapTrim(Step):
+class HeapTrim(ReleaseStep):
     """`malloc_trim`, which gives free pages of all of glibc's arenas back to the system."""
 
     name = "trim the heap"

@@ -11,14 +11,14 @@ from lowwater.giveback.hollow import empty
 from lowwater.giveback.in_hand import parts_in_hand
 from lowwater.giveback.parts import outermost, parts_of, parts_of_others
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 # A model tells its name; that of its hundred layers says nothing more.
 _TOLD = (living.MODEL, living.OPTIMIZER, living.FUNCTION)
 _EMPTIED = (*_TOLD, living.LAYER, living.VARIABLE)
 
 
-class Hollowing(Step):
+class Hollowing(ReleaseStep):
     """Weights, compiled functions and optimizer state go; a shell stays, which says so if used.
 
     With `hollow=True` all that was given is emptied, with its parts, but for those that the

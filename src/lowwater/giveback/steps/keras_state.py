@@ -14,7 +14,7 @@ from lowwater.giveback.living import Watched, loaded
 from lowwater.giveback.parts import outermost, parts_of
 from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import is_open
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 from lowwater.giveback.unread import held_by_unread_variables
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.
@@ -33,7 +33,7 @@ _RANDOM = frozenset(
 _MOST_NAMED = 3
 
 
-class KerasState(Step):
+class KerasState(ReleaseStep):
     """`clear_session()`, which also empties TensorFlow's default graph and its cache of kernels.
 
     Under a model that lives on it starts the random numbers of `tf.random` again, so that

@@ -6,7 +6,7 @@ from typing import Any
 
 from lowwater.giveback.living import MODEL
 from lowwater.giveback.request import Request
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 _LAST = ("last_traceback", "last_value", "last_type", "last_exc")
 _UNDERSCORES = ("_", "__", "___")
@@ -14,7 +14,7 @@ _UNDERSCORES = ("_", "__", "___")
 _COMPILED = ("train_function", "test_function", "predict_function", "train_tf_function")
 
 
-class References(Step):
+class DroppedReferences(ReleaseStep):
     """The last exception of an interactive session, and the compiled functions of what is given.
 
     A model that lives on in spite of it loses no weight and no state: Keras compiles its

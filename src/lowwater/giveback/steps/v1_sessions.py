@@ -3,10 +3,10 @@
 from lowwater.giveback.living import SESSION
 from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import close, is_open
-from lowwater.giveback.steps._step import Step
+from lowwater.giveback.steps._step import ReleaseStep
 
 
-class V1Sessions(Step):
+class V1Sessions(ReleaseStep):
     """The sessions that were given, or made inside the block. With `force` all of them."""
 
     name = "close sessions"

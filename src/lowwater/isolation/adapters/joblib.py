@@ -12,7 +12,7 @@ from typing import Any
 from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.limits import Duration, Limits, Size
-from lowwater.isolation.outcome import Outcome
+from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.trial import Trial, attempt
 from lowwater.model.errors import UsageError
 
@@ -27,7 +27,7 @@ class _Tasks:
         self._cancel = Cancel()
         self._pool = ThreadPoolExecutor(workers, "lowwater-task")
 
-    def add(self, task: Callable[[], Any]) -> Future[Outcome]:
+    def add(self, task: Callable[[], Any]) -> Future[TrialOutcome]:
         limits, engine, retries = self._of
         trial = Trial(task, (), {}, limits)
         return self._pool.submit(attempt, trial, engine, retries, self._cancel)
@@ -91,14 +91,14 @@ def _backend(make: Callable[[], _Tasks], workers: int) -> Any:
             self.tasks = make()
             return self.effective_n_jobs(n_jobs)
 
-        def submit(self, func: Callable[[], Any], callback: Any = None) -> Future[Outcome]:
+        def submit(self, func: Callable[[], Any], callback: Any = None) -> Future[TrialOutcome]:
             assert self.tasks is not None
             future = self.tasks.add(func)
             if callback is not None:
                 future.add_done_callback(callback)
             return future
 
-        def retrieve_result_callback(self, out: Future[Outcome]) -> Any:
+        def retrieve_result_callback(self, out: Future[TrialOutcome]) -> Any:
             return out.result().get()
 
         def abort_everything(self, ensure_ready: bool = True) -> None:  # noqa: FBT001, FBT002

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowwater.isolation.local.result import Kind, Result, result_of, value_of
-from lowwater.isolation.outcome import MemoryStory, Outcome
+from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.parcel import Parcel
 from lowwater.model.errors import UserError
 
@@ -34,7 +34,7 @@ def is_tuner(thing: Any) -> bool:
 class IsolatedRun:
     """Stands in the place of the tuner's `run_trial`; `memory` is the story of the latest."""
 
-    def __init__(self, tuner: Any, call: Callable[..., Outcome]) -> None:
+    def __init__(self, tuner: Any, call: Callable[..., TrialOutcome]) -> None:
         """`call` makes a call in a fresh process."""
         self._tuner = tuner
         self._call = call
@@ -57,7 +57,7 @@ class IsolatedRun:
         return told.value()
 
 
-def isolate(tuner: Any, call: Callable[[Callable[..., Any]], Callable[..., Outcome]]) -> Any:
+def isolate(tuner: Any, call: Callable[[Callable[..., Any]], Callable[..., TrialOutcome]]) -> Any:
     """The same tuner, whose trials run in fresh processes from now on."""
     tuner.run_trial = IsolatedRun(tuner, call(run_trial))
     return tuner

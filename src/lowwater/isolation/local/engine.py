@@ -19,7 +19,7 @@ from lowwater.isolation.local.output import Stream, streams
 from lowwater.isolation.local.result import Result
 from lowwater.isolation.local.server_process import ServerProcess, Servers
 from lowwater.isolation.local.tree import kill_session
-from lowwater.isolation.order import Order
+from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import from_descriptors, pack, to_files
 from lowwater.model.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, LowwaterError
 from lowwater.model.units import format_bytes, format_duration
@@ -51,7 +51,7 @@ class _NotStarted(Exception):
     """The server died before it had started the child: nothing of the call was run."""
 
 
-def run(order: Order, *, start: Start = "fork", preload: Sequence[str] = ()) -> Raw:
+def run(order: TrialOrder, *, start: Start = "fork", preload: Sequence[str] = ()) -> Raw:
     """Make the call in a fresh process, and wait until that is gone."""
     began = time.monotonic()
     for _ in range(_MOST_SERVERS):
@@ -83,7 +83,7 @@ def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:
 class _Trial:
     """One call, from the request to the end of its process."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: TrialOrder) -> None:
         self._order = order
         self._limits = order.limits
         self._cancel = order.cancel

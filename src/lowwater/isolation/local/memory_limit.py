@@ -15,7 +15,7 @@ from lowwater.isolation.local import control_group
 from lowwater.isolation.local.control_group import Owner
 
 
-class Limit(Protocol):
+class MemoryLimit(Protocol):
     """One limit on one trial, as the process that started it sees it."""
 
     limit_bytes: int
@@ -155,7 +155,7 @@ class Watch:
         """There is nothing to undo."""
 
 
-def limit_memory(limit_bytes: int) -> Limit:
+def limit_memory(limit_bytes: int) -> MemoryLimit:
     """The strictest way that is open to us."""
     return ControlGroup.make(limit_bytes) or Watch(limit_bytes)
 

@@ -24,7 +24,7 @@ from lowwater.isolation.local import child
 from lowwater.isolation.local.channel import Channel, close_all
 from lowwater.isolation.local.keeper import go_on_below_a_keeper
 from lowwater.isolation.local.kinship import adopt_orphans
-from lowwater.isolation.local.memory_limit import Limit, kills_for_memory, limit_memory
+from lowwater.isolation.local.memory_limit import MemoryLimit, kills_for_memory, limit_memory
 from lowwater.isolation.local.preloads import why_not_to_fork
 from lowwater.isolation.local.tree import kill_orphans, kill_tree, started_at, tree_of
 
@@ -38,7 +38,7 @@ class _Trial:
 
     process: int
     tidings: Channel
-    limit: Limit | None
+    limit: MemoryLimit | None
     kills_before: int
 
 

@@ -13,7 +13,7 @@ from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.local.preloads import frameworks_here
 from lowwater.isolation.local.result import Result
-from lowwater.isolation.order import Order
+from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.ray.host import ASKED, BEGAN, ENDED, LOGGED, WRITTEN
 from lowwater.isolation.ray.hosts import LOOK_S, Clusters, Handle, HostLost, Hosts, told
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
@@ -47,7 +47,7 @@ class Ray:
     preload: Sequence[str] = ()
     idle_s: float = 60
 
-    def run(self, order: Order) -> Raw:
+    def run(self, order: TrialOrder) -> Raw:
         """On a node that has room; again on another one if that dies."""
         self._check_room()
         hosts = _clusters.hosts(self._actor_options(), self.idle_s)
@@ -84,7 +84,7 @@ class Ray:
                 f"No node of the Ray cluster has room for {told}; waiting for one", stacklevel=4
             )
 
-    def _run_on(self, hosts: Hosts, order: Order, lost: int) -> Raw | None:
+    def _run_on(self, hosts: Hosts, order: TrialOrder, lost: int) -> Raw | None:
         """None if the host had died before the trial came to it."""
         host = hosts.take(order.cancel)
         errand = Errand(
@@ -122,7 +122,7 @@ class Ray:
 class _Trial:
     """One call on one host, from here."""
 
-    def __init__(self, host: Handle, order: Order, errand: Errand) -> None:
+    def __init__(self, host: Handle, order: TrialOrder, errand: Errand) -> None:
         self._actor = host.actor
         self._host = host
         self._order = order

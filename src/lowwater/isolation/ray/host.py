@@ -14,7 +14,7 @@ from lowwater.isolation.cancel import Cancel, Cancelled
 from lowwater.isolation.lending import Lender, Question
 from lowwater.isolation.local import engine
 from lowwater.isolation.local.engine import Raw
-from lowwater.isolation.order import Order
+from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.ray.node import adopt, as_seen_here
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
 from lowwater.model.errors import LowwaterError
@@ -133,7 +133,7 @@ class Host:
     def _made(self, errand: Errand, cancel: Cancel) -> Reply:
         surroundings = as_seen_here(errand.surroundings)
         adopt(surroundings)
-        order = Order(
+        order = TrialOrder(
             from_arrays(errand.call),
             errand.limits,
             surroundings,

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from lowwater.agent.census.growth_site import Place, Sources
+from lowwater.agent.census.growth_site import ContainerPlace, Sources
 from lowwater.model import GrowthSite
 
 FILE = "/home/me/train.py"
@@ -33,15 +33,15 @@ def codes(text, place, **others):
 
 
 def of(owner, name, depth=0, key=None):
-    return Place("attribute", name, owner, depth, key)
+    return ContainerPlace("attribute", name, owner, depth, key)
 
 
 def variable(name, depth=0, key=None):
-    return Place("global", name, None, depth, key)
+    return ContainerPlace("global", name, None, depth, key)
 
 
 def local(name, owner):
-    return Place("local", name, owner)
+    return ContainerPlace("local", name, owner)
 
 
 def test_line_of_a_callback_is_told_with_its_statement_and_method():
@@ -431,7 +431,7 @@ def test_class_attribute_is_found_by_all_its_names(receiver):
                 {receiver}.append(x)
         """
 
-    assert lines(program, Place("class-attribute", "seen", "Agent")) == ["5"]
+    assert lines(program, ContainerPlace("class-attribute", "seen", "Agent")) == ["5"]
 
 
 def test_first_parameter_of_a_static_method_is_not_the_object():
@@ -657,9 +657,9 @@ def test_closure_is_found_from_the_inner_and_the_outer_function():
         """
 
     assert lines(program, local("seen", "make")) == ["7"]
-    assert lines(program, Place("closure", "seen", "make")) == ["7"]
-    assert lines(program, Place("closure", "seen", "make.<locals>.inner")) == ["7"]
-    assert lines(program, Place("closure", "text", "make.<locals>.inner")) == ["6"]
+    assert lines(program, ContainerPlace("closure", "seen", "make")) == ["7"]
+    assert lines(program, ContainerPlace("closure", "seen", "make.<locals>.inner")) == ["7"]
+    assert lines(program, ContainerPlace("closure", "text", "make.<locals>.inner")) == ["6"]
 
 
 def test_mutable_default_is_found_by_its_parameter():
@@ -669,7 +669,7 @@ def test_mutable_default_is_found_by_its_parameter():
             return acc
         """
 
-    assert lines(program, Place("default", "acc", "step")) == ["2"]
+    assert lines(program, ContainerPlace("default", "acc", "step")) == ["2"]
 
 
 # Containers inside containers
@@ -994,7 +994,7 @@ def test_memo_in_an_object_and_in_a_decorator_is_recognised():
 
     assert sites(program, of("Encoder", "cache"))[0].is_memo
     assert not sites(program, of("Encoder", "other"))[0].is_memo
-    assert sites(program, Place("closure", "results", "memoize"))[0].is_memo
+    assert sites(program, ContainerPlace("closure", "results", "memoize"))[0].is_memo
 
 
 # What is shown
@@ -1148,15 +1148,15 @@ def test_encodings_and_warnings_of_python_are_no_obstacle(source):
 @pytest.mark.parametrize(
     "place",
     [
-        Place("attribute", "", ""),
-        Place("attribute", "x", "No.Such"),
-        Place("local", "x", "no_such"),
-        Place("local", "x", ""),
-        Place("closure", "x", None),
-        Place("default", "x", "<lambda>"),
-        Place("global", "(", None, 7),
-        Place("class-attribute", "ü", "Größe", -1),
-        Place("unheard-of", "x", "y"),
+        ContainerPlace("attribute", "", ""),
+        ContainerPlace("attribute", "x", "No.Such"),
+        ContainerPlace("local", "x", "no_such"),
+        ContainerPlace("local", "x", ""),
+        ContainerPlace("closure", "x", None),
+        ContainerPlace("default", "x", "<lambda>"),
+        ContainerPlace("global", "(", None, 7),
+        ContainerPlace("class-attribute", "ü", "Größe", -1),
+        ContainerPlace("unheard-of", "x", "y"),
     ],
 )
 def test_strange_question_has_no_answer(place):

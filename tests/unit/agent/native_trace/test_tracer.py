@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from lowwater.agent.native_trace import tracer as module
-from lowwater.agent.native_trace.tracer import NativeTracer, Place, Program, checksum
+from lowwater.agent.native_trace.tracer import Boundary, NativeTracer, TracedProgram, checksum
 from lowwater.recording.records import Counted, NativeTraced
 
 MIB = 1 << 20
@@ -42,7 +42,7 @@ class World:
         self.trace = folder / "run.lw.memray"
         monkeypatch.setattr(module, "_tracker", self._make)
         monkeypatch.setattr(module, "_is_installed", lambda: True)
-        program = Program(
+        program = TracedProgram(
             lambda: {"/home/me/train.py": "train.py"},
             lambda: self.in_use,
             self.notes.append,
@@ -63,7 +63,7 @@ class World:
         if unit_id == LOOP:
             self.ordinal += 1
             self.in_use += MIB
-        place = Place(unit_id, self.ordinal, self.elapsed_s)
+        place = Boundary(unit_id, self.ordinal, self.elapsed_s)
         return self.tracing.passes(place, at_end=at_end, may_act=may_act)
 
     def suspect(self):

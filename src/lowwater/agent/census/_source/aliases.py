@@ -17,7 +17,7 @@ _MOST_NAMES = 40
 OWN, RELATED, FOREIGN = range(3)
 
 
-class Held(NamedTuple):
+class HeldItem(NamedTuple):
     """A container, as an item some steps below a slot, and how it was found there."""
 
     slot: Slot
@@ -28,7 +28,7 @@ class Held(NamedTuple):
     calls: tuple[Spot, ...] = ()  # that handed it on, the last one first
 
 
-_End = Callable[[Flow], Held | None]
+_End = Callable[[Flow], HeldItem | None]
 
 
 class Aliases:
@@ -37,7 +37,7 @@ class Aliases:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def everywhere(self, start: Held) -> list[Held]:
+    def everywhere(self, start: HeldItem) -> list[HeldItem]:
         """All slots that lead to the container of the first, the nearest first.
 
         First back to where the object came from, then on to where it was handed; never back
@@ -46,7 +46,7 @@ class Aliases:
         origins = _spread([start], self._origins, _MOST_ORIGINS)
         return _spread(origins, self._copies, _MOST_COPIES)
 
-    def additions(self, held: Held) -> Iterator[tuple[Addition, int]]:
+    def additions(self, held: HeldItem) -> Iterator[tuple[Addition, int]]:
         """All lines that may add to it, each with how surely its receiver is this slot."""
         for index in self._names.mentioning(held.slot.name):
             for addition in index.additions.get(held.slot.name, ()):
@@ -73,12 +73,12 @@ class Aliases:
     def _are_related(self, ours: Scope, theirs: Scope) -> bool:
         return theirs in self._names.lineage(ours) or ours in self._names.lineage(theirs)
 
-    def _origins(self, held: Held) -> Iterator[Held]:
+    def _origins(self, held: HeldItem) -> Iterator[HeldItem]:
         for name in self._given_through(held.slot):
             for flow in self._names.flows_into(name):
                 yield from self._moved(held, flow, self._target, self._source)
 
-    def _copies(self, held: Held) -> Iterator[Held]:
+    def _copies(self, held: HeldItem) -> Iterator[HeldItem]:
         for index in self._names.mentioning(held.slot.name):
             for flow in index.flows_from.get(held.slot.name, ()):
                 for moved in self._moved(held, flow, self._source, self._target):
@@ -93,7 +93,7 @@ class Aliases:
             owner = function.parent if function.name == "__init__" else None
             yield owner.name if owner else function.name
 
-    def _moved(self, held: Held, flow: Flow, near: _End, far: _End) -> Iterator[Held]:
+    def _moved(self, held: HeldItem, flow: Flow, near: _End, far: _End) -> Iterator[HeldItem]:
         """The container seen from the far end of a flow, if it is the one at the near end."""
         here = near(flow)
         closeness = self._closeness(held.slot, here.slot) if here else None
@@ -104,26 +104,30 @@ class Aliases:
             below = held.depth - here.depth
             key = held.key if below else there.key
             closeness = max(held.closeness, closeness)
-            yield Held(there.slot, below + there.depth, key, closeness, held.hops + 1, held.calls)
+            yield HeldItem(
+                there.slot, below + there.depth, key, closeness, held.hops + 1, held.calls
+            )
 
-    def _source(self, flow: Flow) -> Held:
+    def _source(self, flow: Flow) -> HeldItem:
         chain = flow.source
-        return Held(self._names.slot_of(chain.names, flow.source_scope), chain.depth, chain.key)
+        return HeldItem(self._names.slot_of(chain.names, flow.source_scope), chain.depth, chain.key)
 
-    def _target(self, flow: Flow) -> Held | None:
+    def _target(self, flow: Flow) -> HeldItem | None:
         chain = flow.target
         if flow.argument is None:
-            return Held(self._names.slot_of(chain.names, flow.target_scope), chain.depth, chain.key)
+            return HeldItem(
+                self._names.slot_of(chain.names, flow.target_scope), chain.depth, chain.key
+            )
         function = self._names.called(chain, flow.target_scope)
         name = _parameter(function, flow.argument) if function else None
         if function is None or name is None:
             return None
-        return Held(Slot(function.filename, function.qualname, name))
+        return HeldItem(Slot(function.filename, function.qualname, name))
 
 
 def _spread(
-    known: list[Held], onwards: Callable[[Held], Iterator[Held]], most_hops: int
-) -> list[Held]:
+    known: list[HeldItem], onwards: Callable[[HeldItem], Iterator[HeldItem]], most_hops: int
+) -> list[HeldItem]:
     found = {(held.slot, held.depth): held for held in known}
     edge = known
     for _ in range(most_hops):
@@ -135,12 +139,12 @@ def _spread(
     return sorted(found.values(), key=lambda held: held.hops)
 
 
-def _order_of_calls(held: Held) -> list[tuple[int, int]]:
+def _order_of_calls(held: HeldItem) -> list[tuple[int, int]]:
     """Of calls that hand over the same, one in a loop says more than one that sets up."""
     return [(-call.loops, call.span.line) for call in held.calls]
 
 
-def _is_below(held: Held, end: Held) -> bool:
+def _is_below(held: HeldItem, end: HeldItem) -> bool:
     """Whether the container is what stands at this end of a flow, or inside it."""
     is_level = held.depth == end.depth
     return held.depth >= end.depth and not (is_level and _are_other_keys(held.key, end.key))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from lowwater.diagnose.compare import compare
+from lowwater.diagnose.measure import measured_in
 from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
 from lowwater.model.experiment import Difference, Effect, Measured
-from lowwater.verdict.measure import measured_in
 
 EPOCH = Unit(0, "epoch", "train.py:9")
 LEAK = Verdict(Kind.LEAK, "it grows", EPOCH, 12, 4000, (3900, 4100))
