@@ -76,6 +76,7 @@ AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 # Required but not imported: the report tells users to type `psutil.heap_trim()`.
 ADVISED = {"psutil"}
 
+PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 LAYER_OF = {name: layer for layer, names in LAYERS.items() for name in names}
 
 
@@ -268,6 +269,22 @@ def test_core_dependencies_are_exactly_what_is_imported(modules):
 def test_every_room_is_listed(modules):
     assert {name.partition(".")[0] for name in modules} == {*ROOMS, *FRONT}
     assert len(ROOMS) <= 12
+
+
+def test_page_about_the_architecture_has_these_rooms():
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert dict(rows) == ROOMS
+
+
+def test_every_file_on_the_walks_exists():
+    [root] = importlib.util.find_spec("lowwater").submodule_search_locations
+    named = re.findall(r"`(\w+/[\w/]+\.py)`", PAGE.read_text(encoding="utf-8"))
+
+    assert len(named) > 40
+    assert [name for name in named if not (Path(root) / name).exists()] == [
+        "tests/test_architecture.py"
+    ]
 
 
 def test_every_layer_says_what_it_may_import():
