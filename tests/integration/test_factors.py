@@ -11,7 +11,7 @@ MADE = """
     from lowwater.diagnose.factors import find_factor
 
     notes = []
-    find_factor("{key}").apply(Change(notes.append), "")
+    find_factor("{key}").apply(Change(lambda *said: notes.append(said)), "")
 """
 
 
@@ -209,7 +209,7 @@ def test_tape_that_stays_open_forgets_and_records_on_and_one_of_a_round_is_left_
     from lowwater.diagnose.factors import find_factor
 
     notes = []
-    change = Change(notes.append)
+    change = Change(lambda *said: notes.append(said))
     find_factor("tapes").apply(change, json.dumps(["iteration", "train.py:3"]))
     import tensorflow as tf
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lowwater.agent.escalation import Clocks, Escalation, Inquiry
 from lowwater.agent.native_trace.tracer import Boundary
-from lowwater.model import NotMeasured, Reading, Sample
+from lowwater.model import NotMeasured, Reading, Sample, Topic
 from lowwater.model.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
 from lowwater.model.interruption import let_through, quietly
 from lowwater.model.protocols import Probe
@@ -257,12 +257,12 @@ class Observer:
         """Record facts about the environment that became known."""
         self.record(Learned(environment))
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, topic: Topic = Topic.PROGRAM) -> None:
         """Record a sentence, once."""
         text = text[:_LONGEST_NOTE]
         if self.is_on and text not in self._noted and len(self._noted) < _MOST_NOTES:
             self._noted.add(text)
-            self._writer.append(Noted(self._elapsed_us(self._clocks.wall()), text))
+            self._writer.append(Noted(self._elapsed_us(self._clocks.wall()), text, topic))
 
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""

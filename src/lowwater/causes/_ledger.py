@@ -1,25 +1,19 @@
-"""Rows of the ledger that causes look at, by the names that `verdict/ledger.py` gives them."""
+"""What causes read off the ledger."""
 
-from typing import Final
-
-from lowwater.model import Evidence, LedgerRow
-
-MAPPED_FILES: Final = "resident, mapped files"
-MALLOC_FREE: Final = "malloc, free but kept"
-POOL_FREE: Final = "TensorFlow pool, free for reuse"
+from lowwater.model import Evidence, LedgerRow, RowName
 
 
-def last_bytes(evidence: Evidence, name: str) -> int:
+def last_bytes(evidence: Evidence, name: RowName) -> int:
     """What the row held at the last boundary, the last that was judged; 0 where there is no row."""
     row = _row(evidence, name)
     return row.series[-1] if row else 0
 
 
-def risen_bytes(evidence: Evidence, name: str) -> int:
+def risen_bytes(evidence: Evidence, name: RowName) -> int:
     """How far the row rose after the first quarter of the run, in which programs still load."""
     row = _row(evidence, name)
     return row.series[-1] - row.series[len(row.series) // 4] if row else 0
 
 
-def _row(evidence: Evidence, name: str) -> LedgerRow | None:
+def _row(evidence: Evidence, name: RowName) -> LedgerRow | None:
     return next((row for row in evidence.ledger.rows if row.name == name and row.series), None)

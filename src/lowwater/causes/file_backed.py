@@ -1,8 +1,8 @@
 """LW403 file-backed."""
 
 from lowwater.causes._cause import Cause, Claim
-from lowwater.causes._ledger import MAPPED_FILES, risen_bytes
-from lowwater.model import Evidence, Kind
+from lowwater.causes._ledger import risen_bytes
+from lowwater.model import Evidence, Kind, RowName
 from lowwater.model.units import format_bytes
 
 # What a user would notice in `top`; libraries that load late stay below it.
@@ -36,7 +36,7 @@ class FileBacked(Cause):
 
     def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Mapped files make up a rise that is no leak."""
-        risen = risen_bytes(evidence, MAPPED_FILES)
+        risen = risen_bytes(evidence, RowName.MAPPED_FILES)
         if evidence.verdict.kind is Kind.INCONCLUSIVE or risen < _NOTICEABLE_BYTES:
             return None
         much = format_bytes(risen)

@@ -1,8 +1,8 @@
 """LW402 heap-fragmentation."""
 
 from lowwater.causes._cause import Cause, Claim
-from lowwater.causes._ledger import MALLOC_FREE, last_bytes
-from lowwater.model import Evidence, Kind
+from lowwater.causes._ledger import last_bytes
+from lowwater.model import Evidence, Kind, RowName
 from lowwater.model.units import format_bytes
 
 
@@ -44,7 +44,7 @@ class HeapFragmentation(Cause):
         """Free memory that malloc cannot give back."""
         if evidence.verdict.kind is not self.explains:
             return None
-        free = last_bytes(evidence, MALLOC_FREE)
+        free = last_bytes(evidence, RowName.MALLOC_FREE)
         much = f"{format_bytes(free)} of freed memory" if free else "Freed memory"
         verb = "are" if free else "is"
         return Claim(

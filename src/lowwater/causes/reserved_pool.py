@@ -1,8 +1,8 @@
 """LW401 reserved-pool."""
 
 from lowwater.causes._cause import Cause, Claim
-from lowwater.causes._ledger import MALLOC_FREE, POOL_FREE, last_bytes
-from lowwater.model import Evidence, Kind
+from lowwater.causes._ledger import last_bytes
+from lowwater.model import Evidence, Kind, RowName
 from lowwater.model.units import format_bytes
 
 
@@ -35,7 +35,10 @@ class ReservedPool(Cause):
         """Free memory that an allocator holds, and how much of it."""
         if evidence.verdict.kind is not self.explains:
             return None
-        pool, malloc = last_bytes(evidence, POOL_FREE), last_bytes(evidence, MALLOC_FREE)
+        pool, malloc = (
+            last_bytes(evidence, RowName.POOL_FREE),
+            last_bytes(evidence, RowName.MALLOC_FREE),
+        )
         if max(pool, malloc) == 0:
             return Claim("The allocator keeps freed memory for reuse; nothing holds it.")
         who = "TensorFlow's pool" if pool > malloc else "malloc"

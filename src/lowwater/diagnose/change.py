@@ -20,11 +20,12 @@ from lowwater.diagnose.kept_short import KeptShort
 from lowwater.diagnose.let_go import LetGo
 from lowwater.diagnose.paths import Hop
 from lowwater.diagnose.rounds import Rounds
+from lowwater.model import Topic
 
 # More of them say no more to a reader.
 _MOST_NAMES = 3
 KERAS = ("keras", "tf_keras")
-Note = Callable[[str], None]
+Note = Callable[[str, Topic], None]
 
 
 class Change:
@@ -161,14 +162,14 @@ class Change:
 
     def failed(self, why: str) -> None:
         """Say that the change could not be made."""
-        self._say(f"experiment not made: {why}")
+        self._say(why, Topic.NOT_MADE)
 
     def _failed_in_part(self, why: str) -> None:
         """Say that something was left as it is: then only a difference proves something."""
-        self._say(f"experiment made in part: {why}")
+        self._say(why, Topic.MADE_IN_PART)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, topic: Topic) -> None:
         """Once: it may be said again in every round."""
         if text not in self._said:
             self._said.add(text)
-            self._note(text)
+            self._note(text, topic)

@@ -12,7 +12,6 @@ from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import FACTORS, Factor, find_factor
 from lowwater.diagnose.facts import EPOCHS_CUT, LOOP_LEFT, Facts
 from lowwater.diagnose.lab import Ground, Lab, Listener
-from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.diagnose.order import in_order, is_suspected, partners
 from lowwater.diagnose.rerun import Ran
 from lowwater.model import Diagnosis, Finding, Kind
@@ -46,8 +45,7 @@ class Checked:
     def has_failed(self) -> bool:
         """Whether the program cannot be diagnosed because it fails."""
         experiments = self.diagnosis.experiments
-        problem = "" if experiments is None else experiments.base.problem
-        return bool(problem) and not problem.startswith(ENDED_BY_US)
+        return experiments is not None and experiments.base.fails
 
     @property
     def exit_code(self) -> int:

@@ -173,6 +173,4 @@ def _with_problems(
 
 def _may_end_otherwise(measured: Measured) -> bool:
     """A file that was in the way may be gone by now; a run that was too slow stays so."""
-    from lowwater.diagnose.measure import ENDED_BY_US
-
-    return bool(measured.problem) and not measured.problem.startswith(ENDED_BY_US)
+    return measured.fails

@@ -1,13 +1,8 @@
 """What one run of an experiment has measured."""
 
-from lowwater.model import Diagnosis, Ending, Kind, Verdict
+from lowwater.model import Diagnosis, Ending, Kind, Note, RowName, Topic, Verdict
 from lowwater.model.experiment import Measured
 
-# How notes begin that speak of the experiment and not of the program.
-NOT_MADE = "experiment not made: "
-MADE_IN_PART = "experiment made in part: "
-ENDED_BY_US = "the run was ended "
-_RESIDENT = "resident, anonymous"
 _LEVEL_NOW = frozenset({Kind.WARM_UP, Kind.CACHE})
 # The first rounds warm up.
 _WARM_UP = 1 / 3
@@ -27,6 +22,8 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
     elif base is not None and verdict.kind in _LEVEL_NOW:
         # The slope of the whole is that of the rise before; since then it is level.
         growth, interval = 0, None
+    problem = _failed(diagnosis, verdict, base, last_words)
+    ended = _noted(diagnosis, Topic.ENDED_BY_US)
     return Measured(
         verdict.kind,
         verdict.unit.name if verdict.unit else "",
@@ -34,10 +31,12 @@ def measured_in(diagnosis: Diagnosis, base: Measured | None, last_words: str = "
         verdict.units_seen,
         growth,
         interval,
-        _failed(diagnosis, verdict, base, last_words),
+        problem,
         ending.elapsed_s if ending is not None else 0.0,
-        _noted(diagnosis, MADE_IN_PART).removeprefix(MADE_IN_PART),
-        _not_made(diagnosis, base),
+        _why(diagnosis, Topic.MADE_IN_PART),
+        # In the program as it is nothing was to be changed.
+        _why(diagnosis, Topic.NOT_MADE) if base is not None else "",
+        bool(problem) and ended is not None,
     )
 
 
@@ -55,7 +54,9 @@ def _resident_growth(
     diagnosis: Diagnosis, verdict: Verdict
 ) -> tuple[int | None, tuple[int, int] | None]:
     """From the ledger, which follows the unit of the verdict; by halves, to see the noise."""
-    series = next((row.series for row in diagnosis.ledger.rows if row.name == _RESIDENT), ())
+    series = next(
+        (row.series for row in diagnosis.ledger.rows if row.name == RowName.ANONYMOUS), ()
+    )
     if len(series) < 6 or not verdict.units_seen:  # noqa: PLR2004 - two points for each third
         return None, None
     rounds_each = verdict.units_seen / (len(series) - 1)
@@ -69,22 +70,23 @@ def _resident_growth(
     return slope(first, last), (halves[0], halves[1])
 
 
-def _not_made(diagnosis: Diagnosis, base: Measured | None) -> str:
-    """Why a change could not be made; in the program as it is nothing was to be changed."""
-    return _noted(diagnosis, NOT_MADE).removeprefix(NOT_MADE) if base is not None else ""
-
-
 def _failed(diagnosis: Diagnosis, verdict: Verdict, base: Measured | None, last_words: str) -> str:
     # A program may fail at its end, when all has been seen.
     rounds_needed = base.rounds // 2 if base is not None else 0
     is_judged = verdict.is_leak is not None and verdict.units_seen >= rounds_needed
     failed = "" if is_judged or diagnosis.ending is None else how_it_failed(diagnosis.ending)
-    said = _noted(diagnosis, ENDED_BY_US) or (f"{last_words} ({failed})" if last_words else failed)
-    return said if failed else ""
+    ended = _noted(diagnosis, Topic.ENDED_BY_US)
+    said = f"{last_words} ({failed})" if last_words else failed
+    return (said if ended is None else str(ended)) if failed else ""
 
 
-def _noted(diagnosis: Diagnosis, beginning: str) -> str:
-    return next((note for note in diagnosis.notes if note.startswith(beginning)), "")
+def _noted(diagnosis: Diagnosis, topic: Topic) -> Note | None:
+    return next((note for note in diagnosis.of_experiment if note.topic is topic), None)
+
+
+def _why(diagnosis: Diagnosis, topic: Topic) -> str:
+    note = _noted(diagnosis, topic)
+    return "" if note is None else note.text
 
 
 def how_it_failed(ending: Ending) -> str:

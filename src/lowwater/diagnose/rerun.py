@@ -15,11 +15,10 @@ from typing import BinaryIO, Final, Protocol, Self, TypeAlias
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.last_words import last_words, tail
-from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.diagnose.private_files import new_private_file
 from lowwater.diagnose.run_guard import RunGuard
 from lowwater.diagnose.writes import Listing, Writes, facts_of
-from lowwater.model import Diagnosis, Ending
+from lowwater.model import Diagnosis, Ending, Note, Topic
 from lowwater.model.assignment import Assignment
 from lowwater.model.errors import UnreadableInput
 from lowwater.model.units import format_duration
@@ -171,11 +170,17 @@ class Reruns:
         if not limit.was_reached:
             return diagnosis
         is_last = self.left_s <= 0
-        why = f"{ENDED_BY_US}{_NO_TIME if is_last else f'after {format_duration(longest_s)}'}"
-        append_after_end(recording, [Noted(outcome.ended.elapsed_us, why)])
+        why = _NO_TIME if is_last else f"after {format_duration(longest_s)}"
+        ended_us = outcome.ended.elapsed_us
+        append_after_end(recording, [Noted(ended_us, why, Topic.ENDED_BY_US)])
         if is_last:
             os.replace(recording, _set_aside(recording))
-        return replace(diagnosis, notes=(*diagnosis.notes, why))
+        note = Note(ended_us / 1e6, why, Topic.ENDED_BY_US)
+        return replace(
+            diagnosis,
+            notes=(*diagnosis.notes, str(note)),
+            of_experiment=(*diagnosis.of_experiment, note),
+        )
 
     def _launched(
         self, order: RunOrder, recording: str, folder: str | None, written: BinaryIO

@@ -11,7 +11,7 @@ from lowwater.model.held import (
     Step,
     Tally,
 )
-from lowwater.model.judged import Kind, Ledger, LedgerRow, Verdict
+from lowwater.model.judged import Kind, Ledger, LedgerRow, RowName, Verdict
 from lowwater.model.measured import (
     EXIT,
     LAST_STATEMENT,
@@ -27,6 +27,7 @@ from lowwater.model.measured import (
     OutsideSample,
     Reading,
     Sample,
+    Topic,
     Unit,
 )
 from lowwater.model.timeline import Timeline
@@ -57,11 +58,13 @@ __all__ = [
     "Note",
     "OutsideSample",
     "Reading",
+    "RowName",
     "Sample",
     "Status",
     "Step",
     "Tally",
     "Timeline",
+    "Topic",
     "TraceNode",
     "Unit",
     "Verdict",

@@ -30,6 +30,13 @@ class Measured:
     left_out: str = ""
     # Why the change has come to nothing, in a program that ran as ever.
     not_made: str = ""
+    # Whether the problem is that the run was ended by us, and not that the program fails.
+    was_ended: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether the program itself is the reason that nothing was measured."""
+        return bool(self.problem) and not self.was_ended
 
     @property
     def leaks(self) -> bool:

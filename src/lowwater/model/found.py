@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
-from lowwater.model.measured import Ending, Footprint, Mending
+from lowwater.model.measured import Ending, Footprint, Mending, Note
 
 if TYPE_CHECKING:
     from lowwater.model.experiment import Conclusion, Experiments
@@ -90,6 +90,8 @@ class Diagnosis:
     findings: tuple[Finding, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     notes: tuple[str, ...] = ()
+    # What a changed run says of its experiment; `notes` has it too, for a reader.
+    of_experiment: tuple[Note, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     footprint: Footprint | None = None
     ending: Ending | None = None

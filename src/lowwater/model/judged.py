@@ -47,6 +47,17 @@ class Verdict:
         return self.kind is Kind.LEAK and growth < POLICY.slow_rate_bytes
 
 
+class RowName(StrEnum):
+    """The rows of the ledger that others look up; the same words are shown."""
+
+    RESIDENT = "resident, in all"
+    ANONYMOUS = "resident, anonymous"
+    MAPPED_FILES = "resident, mapped files"
+    MALLOC_FREE = "malloc, free but kept"
+    POOL_FREE = "TensorFlow pool, free for reuse"
+    KEPT = "kept free by allocators"
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
     """One line of the ledger: what a layer held at the start, at the end, and in between.

@@ -81,12 +81,32 @@ class Collection:
         return self.before_bytes - self.after_bytes
 
 
+class Topic(StrEnum):
+    """What a note is about: the program, or the experiment that was made with it."""
+
+    PROGRAM = "program"
+    NOT_MADE = "not made"
+    MADE_IN_PART = "made in part"
+    ENDED_BY_US = "ended by us"
+
+
+_HEADS = {
+    Topic.NOT_MADE: "experiment not made: ",
+    Topic.MADE_IN_PART: "experiment made in part: ",
+    Topic.ENDED_BY_US: "the run was ended ",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something the reader should know: a probe that failed, a record that was lost."""
 
     elapsed_s: float
     text: str
+    topic: Topic = Topic.PROGRAM
+
+    def __str__(self) -> str:
+        return f"{_HEADS.get(self.topic, '')}{self.text}"
 
 
 class MendState(StrEnum):

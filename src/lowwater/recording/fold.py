@@ -22,6 +22,7 @@ from lowwater.model import (
     Sample,
     Tally,
     Timeline,
+    Topic,
     Unit,
     gauges,
 )
@@ -116,8 +117,9 @@ class Fold:
                 self.unmeasured[probe] = why
             case records.Spent():
                 self.footprint = _footprint(record)
-            case records.Noted(elapsed_us, text):
-                self._add("notes", self.notes, Note(elapsed_us / 1e6, text), MOST_NOTES)
+            case records.Noted(elapsed_us, text, topic):
+                note = Note(elapsed_us / 1e6, text, _topic(topic))
+                self._add("notes", self.notes, note, MOST_NOTES)
             case records.Mended(mendings):
                 self.mended = [_known(mending) for mending in mendings]
             case records.Failed():
@@ -264,3 +266,8 @@ def _footprint(spent: records.Spent) -> Footprint:
         spent.census_us / 1e6,
         spent.process_us / 1e6,
     )
+
+
+def _topic(told: str) -> Topic:
+    """A topic of a later release is nothing special to this one."""
+    return Topic(told) if told in [*Topic] else Topic.PROGRAM

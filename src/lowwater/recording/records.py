@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from lowwater.model import Holder, Mending, NativeSite, Tally
+from lowwater.model import Holder, Mending, NativeSite, Tally, Topic
 
 # Checked when a recording is read, and only then. What is measured may be off and is not checked.
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -88,10 +88,11 @@ class Unmeasured(_Record, tag="unmeasured"):
 
 
 class Noted(_Record, tag="note"):
-    """A sentence for the reader of the report."""
+    """A sentence for the reader of the report; `topic` is one of `model.Topic`."""
 
     elapsed_us: _Number
     text: str
+    topic: str = Topic.PROGRAM
 
 
 class Counted(_Record, tag="census"):

@@ -6,7 +6,7 @@ import textwrap
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.diagnose.measure import ENDED_BY_US, how_it_failed
+from lowwater.diagnose.measure import how_it_failed
 from lowwater.model import Diagnosis, Finding, Kind, Unit
 from lowwater.model.experiment import (
     NOT_NEEDED,
@@ -105,8 +105,7 @@ def _nothing_to_find(diagnosis: Diagnosis, experiments: Experiments) -> str:
     verdict, base = diagnosis.verdict, experiments.base
     failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
     if base.problem:
-        is_ours = base.problem.startswith(ENDED_BY_US)
-        return f"No diagnosis: {'' if is_ours else 'the program fails: '}{base.problem}."
+        return f"No diagnosis: {'the program fails: ' if base.fails else ''}{base.problem}."
     also = f" The program failed, though: {failed}." if failed else ""
     if verdict.kind is Kind.INCONCLUSIVE:
         more = verdict.more_units_needed

@@ -45,5 +45,5 @@ def _plain(one: Experiment) -> dict[str, Any]:
         del told[name]
     if told["measured"] is not None:
         # It is what the difference says.
-        del told["measured"]["not_made"]
+        del told["measured"]["not_made"], told["measured"]["was_ended"]
     return told

@@ -8,7 +8,7 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, Final, TextIO
 
 from lowwater.agent.native_trace.sites import add_sites
-from lowwater.model import Diagnosis, Evidence, Finding, Kind, Timeline
+from lowwater.model import Diagnosis, Evidence, Finding, Kind, Timeline, Topic
 from lowwater.model.errors import LowwaterError, UnreadableInput
 from lowwater.model.experiment import Conclusion, Experiments
 from lowwater.probes.headroom import headroom
@@ -87,7 +87,8 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         units=by_unit,
         findings=findings,
         ledger=ledger,
-        notes=(*(note.text for note in timeline.notes), *notes),
+        notes=(*map(str, timeline.notes), *notes),
+        of_experiment=tuple(one for one in timeline.notes if one.topic is not Topic.PROGRAM),
         environment=timeline.environment,
         footprint=timeline.footprint,
         ending=timeline.ending,

@@ -6,7 +6,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lowwater.model import EXIT, START, Ledger, LedgerRow, Moment, Sample, Timeline, Unit, gauges
+from lowwater.model import (
+    EXIT,
+    START,
+    Ledger,
+    LedgerRow,
+    Moment,
+    RowName,
+    Sample,
+    Timeline,
+    Unit,
+    gauges,
+)
 from lowwater.model.gauges import ResidentParts, resident_parts
 
 SYSTEM: Final = "system"
@@ -14,9 +25,6 @@ ALLOCATOR: Final = "allocator"
 NOT_RESIDENT: Final = "not resident"
 IN_USE: Final = "in use"
 
-RESIDENT: Final = "resident, in all"
-ANONYMOUS: Final = "resident, anonymous"
-KEPT: Final = "kept free by allocators"
 
 # As many points as a sparkline can show.
 _MOST_POINTS: Final = 60
@@ -121,9 +129,9 @@ def _system(read: _Readings, timeline: Timeline) -> tuple[LedgerRow, ...]:
     """What the kernel sees; no peak is lower than what was seen from outside."""
     if not read.has(gauges.RSS_ANON):
         return ()
-    anonymous = read.row(SYSTEM, ANONYMOUS, _gauge(gauges.RSS_ANON))
+    anonymous = read.row(SYSTEM, RowName.ANONYMOUS, _gauge(gauges.RSS_ANON))
     others = (
-        read.row(SYSTEM, "resident, mapped files", _gauge(gauges.RSS_FILE)),
+        read.row(SYSTEM, RowName.MAPPED_FILES, _gauge(gauges.RSS_FILE)),
         read.row(SYSTEM, "resident, shared", _gauge(gauges.RSS_SHMEM)),
     )
     peak = max(_peaks(read, timeline), default=0)
@@ -131,7 +139,9 @@ def _system(read: _Readings, timeline: Timeline) -> tuple[LedgerRow, ...]:
     # Only the sum has a peak in the kernel's books; the kinds have what the others leave of it.
     least = max(looks, default=0), peak - sum(row.highest or 0 for row in others)
     return (
-        _at_least(read.row(SYSTEM, RESIDENT, lambda seen: gauges.rss_bytes(seen.gauges)), peak),
+        _at_least(
+            read.row(SYSTEM, RowName.RESIDENT, lambda seen: gauges.rss_bytes(seen.gauges)), peak
+        ),
         _at_least(anonymous, *least),
         *others,
     )
@@ -164,11 +174,9 @@ def _allocator(read: _Readings) -> tuple[LedgerRow, ...]:
         return ()
     rows = [read.row(ALLOCATOR, "malloc, in use", _part("malloc_in_use"))]
     if read.has(gauges.HEAP_FREE):
-        rows.append(read.row(ALLOCATOR, "malloc, free but kept", _part("malloc_free")))
+        rows.append(read.row(ALLOCATOR, RowName.MALLOC_FREE, _part("malloc_free")))
     if read.has(gauges.POOL_SIZE):
-        free = read.row(
-            ALLOCATOR, "TensorFlow pool, free for reuse", _part("pool_free"), _POOL_REMARK
-        )
+        free = read.row(ALLOCATOR, RowName.POOL_FREE, _part("pool_free"), _POOL_REMARK)
         rows.append(replace(free, is_estimate=True))
     if read.has(gauges.PYTHON_BLOCKS):
         small = read.row(ALLOCATOR, "Python small objects", _part("python"), _PYTHON_REMARK)
@@ -182,7 +190,7 @@ def _kept(read: _Readings) -> tuple[LedgerRow, ...]:
     """What all allocators together keep, though it is free."""
     if not any(seen.parts for seen in read.all):
         return ()
-    row = read.row(ALLOCATOR, KEPT, lambda seen: gauges.kept_bytes(seen.gauges))
+    row = read.row(ALLOCATOR, RowName.KEPT, lambda seen: gauges.kept_bytes(seen.gauges))
     return (replace(row, is_estimate=read.has(gauges.POOL_SIZE)),)
 
 

@@ -78,7 +78,7 @@ def test_only_boundaries_of_the_unit_count_and_epochs_have_no_line_yet():
 
     facts = replace(facts_of(RUNS), unit=("epoch", "train.py:20"))
     learned = []
-    change = Change(lambda _: None, learned.append)
+    change = Change(lambda *_: None, learned.append)
     CUT.apply(change, CUT.wanted(facts, ""))
     __main__.runs = runs = []
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from lowwater.diagnose.compare import compare
 from lowwater.diagnose.measure import measured_in
-from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Unit, Verdict
+from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Note, Topic, Unit, Verdict
 from lowwater.model.experiment import Difference, Effect, Measured
 
 EPOCH = Unit(0, "epoch", "train.py:9")
 LEAK = Verdict(Kind.LEAK, "it grows", EPOCH, 12, 4000, (3900, 4100))
 HOLES = Verdict(Kind.FRAGMENTED, "holes", EPOCH, 12, 10, (5, 15))
+NOT_MADE = Note(1.0, "fit has no source", Topic.NOT_MADE)
 FLAT = Verdict(Kind.FLAT, "it is level", EPOCH, 12, 10, (5, 15))
 
 
@@ -20,7 +21,7 @@ def a_run(verdict, *, resident=(), notes=(), exit_code=0):
         units=(verdict,),
         findings=(),
         ledger=ledger,
-        notes=notes,
+        of_experiment=tuple(notes),
         environment={},
         ending=Ending(3.0, exit_code, None, False, 0),
     )
@@ -99,27 +100,36 @@ def test_change_with_which_the_program_fails_early_proves_nothing():
 
 def test_change_that_could_not_be_made_tests_nothing_and_is_no_failure_of_the_program():
     base = measured_in(a_run(LEAK), None)
-    changed = measured_in(a_run(FLAT, notes=("experiment not made: fit has no source",)), base)
+    changed = measured_in(a_run(FLAT, notes=[NOT_MADE]), base)
 
     assert changed.problem == ""
     assert compare(base, changed) == Difference(Effect.UNTESTED, because="fit has no source")
 
 
 def test_program_as_it_is_has_no_problem_with_a_change_that_was_not_asked_for():
-    run = a_run(LEAK, notes=("experiment not made: fit has no source",))
+    run = a_run(LEAK, notes=[NOT_MADE])
 
     assert measured_in(run, None).not_made == ""
 
 
 def test_change_that_was_made_in_part_counts_only_where_it_makes_a_difference():
     base = measured_in(a_run(LEAK), None)
-    notes = ("experiment made in part: train.py:31 adds to nothing that can be shortened",)
+    why = "train.py:31 adds to nothing that can be shortened"
+    notes = [Note(1.0, why, Topic.MADE_IN_PART)]
 
     in_vain = compare(base, measured_in(a_run(LEAK, notes=notes), base))
     stopped = compare(base, measured_in(a_run(FLAT, notes=notes), base))
 
-    assert (in_vain.effect, in_vain.because) == (
-        Effect.UNCLEAR,
-        "train.py:31 adds to nothing that can be shortened",
-    )
+    assert (in_vain.effect, in_vain.because) == (Effect.UNCLEAR, why)
     assert stopped.effect is Effect.STOPS
+
+
+def test_run_that_was_ended_by_us_is_no_failure_of_the_program():
+    early = Verdict(Kind.INCONCLUSIVE, "too short", EPOCH, 2)
+    ended = Note(3.0, "after 3 s", Topic.ENDED_BY_US)
+
+    found = measured_in(a_run(early, exit_code=1, notes=[ended]), None)
+
+    assert found.problem == "the run was ended after 3 s"
+    assert not found.fails
+    assert measured_in(a_run(early, exit_code=1), None).fails

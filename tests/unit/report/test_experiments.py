@@ -7,7 +7,6 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from lowwater.diagnose.measure import ENDED_BY_US
 from lowwater.model import Diagnosis, Ending, Finding, Kind, Verdict
 from lowwater.model.experiment import (
     Conclusion,
@@ -95,15 +94,15 @@ def test_json_fits_the_schema_that_is_shipped():
 
 
 @pytest.mark.parametrize(
-    ("problem", "told"),
+    ("measured", "told"),
     [
-        ("KeyError: 'x' (exit code 1)", "the program fails: KeyError: 'x' (exit code 1)."),
-        (f"{ENDED_BY_US}after 3 s", "the run was ended after 3 s."),
+        (Measured(problem="KeyError: 'x'"), "the program fails: KeyError: 'x'."),
+        (Measured(problem="the run was ended", was_ended=True), "the run was ended."),
     ],
 )
-def test_program_of_which_nothing_was_seen_has_a_reason(problem, told):
+def test_program_of_which_nothing_was_seen_has_a_reason(measured, told):
     diagnosis = a_diagnosis(Kind.INCONCLUSIVE)
-    rows = (Experiment("as it is", problem, measured=Measured(problem=problem)),)
+    rows = (Experiment("as it is", measured.problem, measured=measured),)
 
     text = experiments.render(replace(diagnosis, experiments=Experiments(rows)), width=120)
 
