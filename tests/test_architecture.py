@@ -402,7 +402,7 @@ def test_package_whose_front_is_heavy_is_caught():
 # What the program's signal handlers raise inside our code is the program's: nobody swallows it.
 
 # Of these parts only what the supervisor does: it is not the program's process.
-SUPERVISORS = {"agent/native_trace/sites.py", "recording/place.py", "recording/reader.py"}
+SUPERVISORS = {"agent/native_trace/sites.py", "recording/recording_file.py", "recording/reader.py"}
 # A `TimeoutError` is an OSError; what else handlers raise is an Exception or more.
 BROAD = {"BaseException", "Exception", "OSError", "EnvironmentError", "IOError", "TimeoutError"}
 BROAD |= {"RuntimeError"}

@@ -20,7 +20,7 @@ from lowwater.diagnose.run_guard import RunGuard
 from lowwater.model.assignment import STDIN
 from lowwater.model.errors import UsageError
 from lowwater.model.units import parse_duration
-from lowwater.recording.place import check_place
+from lowwater.recording.recording_file import check_place
 from lowwater.report.experiments_bar import experiments_bar
 from lowwater.supervisor.signals import held_back
 

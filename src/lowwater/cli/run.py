@@ -14,7 +14,7 @@ from lowwater.cli._output import print_diagnosis, tell, write_json
 from lowwater.model.assignment import STDIN, Assignment
 from lowwater.model.errors import UsageError
 from lowwater.model.units import parse_bytes
-from lowwater.recording.place import check_place, recording_at
+from lowwater.recording.recording_file import check_place, recording_at
 from lowwater.supervisor.launch import launch
 from lowwater.supervisor.signals import Witness, drop_held, held_back
 

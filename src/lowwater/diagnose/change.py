@@ -1,4 +1,4 @@
-"""What one experiment changes in the program, from inside; undone with the run.
+"""What one experiment changes in the program, from inside, for the whole run.
 
 Runs in the watched process: it imports no framework, and acts when the program has imported one.
 """
@@ -39,7 +39,8 @@ class Change:
         self._learn = learn
         # What is done at a boundary of one unit, before anything is measured there.
         self.at_boundaries: list[tuple[tuple[str, str | None], Callable[[], object]]] = []
-        self._undo = ExitStack()
+        # What was changed stays so: the run ends with its process.
+        self._made = ExitStack()
         self._note = note
         self._said: set[str] = set()
         self._counts_calls = False
@@ -156,7 +157,7 @@ class Change:
     ) -> None:
         plain = innermost(function)
         try:
-            self._undo.enter_context(change(plain))
+            self._made.enter_context(change(plain))
         except CannotInject as error:
             self.failed(f"{plain.__qualname__}: {error}")
 

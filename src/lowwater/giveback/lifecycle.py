@@ -16,10 +16,10 @@ from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import MODEL, Watched, living
 from lowwater.giveback.parts import parts_of
-from lowwater.giveback.place import running_frames
 from lowwater.giveback.receipt import Receipt, given_back
 from lowwater.giveback.request import Level, Request, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
+from lowwater.giveback.user_code import running_frames
 from lowwater.model.errors import UsageError
 from lowwater.probes.levels import Levels, levels_now
 

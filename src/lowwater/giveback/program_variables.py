@@ -10,7 +10,7 @@ from typing import Any
 from lowwater.agent.census.kinds import qualname_of
 from lowwater.agent.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.code_flow import is_function
-from lowwater.giveback.place import is_users, line_of, shown
+from lowwater.giveback.user_code import is_users, line_of, shown
 
 # What IPython calls the results of cells.
 _OUTPUT = re.compile(r"_|_\d+|Out|_oh")

@@ -8,9 +8,9 @@ from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, what_is
 from lowwater.giveback.parts import parts_of, parts_of_others
-from lowwater.giveback.place import calling_line
 from lowwater.giveback.receipt import Receipt
 from lowwater.giveback.request import Level, Request, one_at_a_time
+from lowwater.giveback.user_code import calling_line
 from lowwater.model.errors import StillInUse, UsageError
 
 _HOLLOWABLE = (MODEL, LAYER, OPTIMIZER)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from lowwater.giveback.living import SESSION, strong
-from lowwater.giveback.place import shown
+from lowwater.giveback.user_code import shown
 from lowwater.model.units import format_bytes
 
 _VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})

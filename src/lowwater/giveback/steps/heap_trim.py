@@ -15,6 +15,8 @@ class HeapTrim(ReleaseStep):
         library = malloc_library()
         if library is None or not library.startswith("libc.so"):
             return f"malloc comes from {library or 'an unknown library'}, which trims its own heap"
+        # Not `psutil.heap_trim()`: loading psutil now would be memory that the receipt has to
+        # explain, and the probes have loaded what this takes.
         try:
             trim = this_process().malloc_trim
         except AttributeError:

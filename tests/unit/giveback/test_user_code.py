@@ -1,6 +1,6 @@
 import pytest
 
-from lowwater.giveback.place import is_users
+from lowwater.giveback.user_code import is_users
 
 
 @pytest.mark.parametrize(
