@@ -213,7 +213,7 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     from lowwater.diagnose.patient_brake import PatientBrake
 
     observer = agent.observer
-    change = Change(observer.note, observer.learn)
+    change = Change(observer.note, observer.tell_facts)
     # What is placed last runs first: a factor is given what was cut before.
     for key, detail in wanted["changes"]:
         find_factor(key).apply(change, detail)
@@ -226,13 +226,13 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
     else:
         observer.escalation.brake = PatientBrake(POLICY)
         # What was seen of the program as it is tells which changes apply.
-        Look(observer.learn, agent.shown).apply(change)
+        Look(observer.tell_facts, agent.shown).apply(change)
     known: set[str] = set()
 
     def told(key: str, value: str) -> None:
         if key not in known:
             known.add(key)
-            observer.learn({key: value})
+            observer.tell_facts({key: value})
 
     agent.limit_of = Cuts(**wanted["cuts"]).apply(change, told).of_loop
 

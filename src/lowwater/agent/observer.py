@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lowwater.agent.escalation import Clocks, Escalation, Inquiry
 from lowwater.agent.native_trace.tracer import Boundary
@@ -12,6 +13,7 @@ from lowwater.model.protocols import Probe
 from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import (
     Columns,
+    FactsTold,
     Learned,
     Noted,
     Passed,
@@ -256,6 +258,10 @@ class Observer:
     def learn(self, environment: dict[str, str]) -> None:
         """Record facts about the environment that became known."""
         self.record(Learned(environment))
+
+    def tell_facts(self, facts: Mapping[str, Any]) -> None:
+        """Record what an experiment shows of the program."""
+        self.record(FactsTold({str(name): fact for name, fact in facts.items()}))
 
     def note(self, text: str, topic: Topic = Topic.PROGRAM) -> None:
         """Record a sentence, once."""

@@ -3,7 +3,6 @@
 Runs in the watched process: it imports no framework, and acts when the program has imported one.
 """
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -15,12 +14,12 @@ from lowwater.agent.instrumentation._imports import AfterImport
 from lowwater.agent.instrumentation._inject import CannotInject, injected, rebound
 from lowwater.agent.instrumentation._placement import innermost
 from lowwater.agent.instrumentation.keras_calls import CALLS
-from lowwater.diagnose.facts import PATHS_CUT
 from lowwater.diagnose.kept_short import KeptShort
 from lowwater.diagnose.let_go import LetGo
 from lowwater.diagnose.paths import Hop
 from lowwater.diagnose.rounds import Rounds
 from lowwater.model import Topic
+from lowwater.model.experiment import Fact
 
 # More of them say no more to a reader.
 _MOST_NAMES = 3
@@ -31,7 +30,7 @@ Note = Callable[[str, Topic], None]
 class Change:
     """Collects changes of libraries, made when those are imported."""
 
-    def __init__(self, note: Note, learn: Callable[[dict[str, str]], None] | None = None) -> None:
+    def __init__(self, note: Note, learn: Callable[[dict[str, Any]], None] | None = None) -> None:
         """What cannot be changed becomes a note: the experiment then proves nothing.
 
         `learn` records what became known.
@@ -121,7 +120,7 @@ class Change:
             if is_new:
                 names.append(below)
                 if self._learn is not None:
-                    self._learn({PATHS_CUT: json.dumps(cut)})
+                    self._learn({Fact.PATHS_CUT: {key: [*below] for key, below in cut.items()}})
 
         self.at_boundary(unit, LetGo(paths, was_cut, self._failed_in_part).cut)
 

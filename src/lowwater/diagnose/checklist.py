@@ -10,13 +10,20 @@ import msgspec
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import FACTORS, Factor, find_factor
-from lowwater.diagnose.facts import EPOCHS_CUT, LOOP_LEFT, Facts
+from lowwater.diagnose.facts import Facts
 from lowwater.diagnose.lab import Ground, Lab, Listener
 from lowwater.diagnose.order import in_order, is_suspected, partners
 from lowwater.diagnose.rerun import Ran
 from lowwater.model import Diagnosis, Finding, Kind
 from lowwater.model.errors import UserError
-from lowwater.model.experiment import NOT_NEEDED, Conclusion, Experiment, Experiments, Measured
+from lowwater.model.experiment import (
+    NOT_NEEDED,
+    Conclusion,
+    Experiment,
+    Experiments,
+    Fact,
+    Measured,
+)
 from lowwater.recording.records import Experimented
 from lowwater.recording.writer import append_after_end
 
@@ -25,7 +32,7 @@ _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
 _LONGER = "all with full rounds, because the shortened program does not leak"
-_CUT = frozenset({LOOP_LEFT, EPOCHS_CUT})
+_CUT = frozenset({Fact.LOOP_LEFT, Fact.EPOCHS_CUT})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1
 
@@ -93,7 +100,7 @@ class Checklist:
         diagnosis = ran.diagnosis
         self._add(Experiment(AS_IT_IS, says_of_base(base), measured=base))
         if base.grows:
-            facts = Facts.of(diagnosis.environment, diagnosis.findings)
+            facts = Facts.of(diagnosis.environment, diagnosis.findings, diagnosis.facts)
             self._lab.facts = replace(facts, unit=(base.unit, base.where))
             for one in self._experiments(Ground(base), diagnosis.findings):
                 self._add(one)
@@ -134,7 +141,7 @@ class Checklist:
                 f"{earlier} of them from an earlier diagnosis (--fresh repeats them)"
             )
         took_s = time.monotonic() - self._began_s
-        is_cut = bool(_CUT & diagnosis.environment.keys())
+        is_cut = bool(_CUT & diagnosis.facts.keys())
         experiments = Experiments(rows, took_s, tuple(self._notes), is_cut)
         return replace(diagnosis, experiments=experiments, conclusion=conclusion)
 
@@ -261,13 +268,13 @@ def _private(path: str, flags: int) -> int:
 
 
 def _was_cut(ran: Ran) -> bool:
-    return bool(_CUT & ran.diagnosis.environment.keys())
+    return bool(_CUT & ran.diagnosis.facts.keys())
 
 
 def _better_cuts(cuts: Cuts, ran: Ran, base: Measured) -> Cuts | None:
     """For the case that too much of the program was cut away."""
-    known = ran.diagnosis.environment
-    if ran.has_failed and not base.grows and LOOP_LEFT in known:
+    known = ran.diagnosis.facts
+    if ran.has_failed and not base.grows and Fact.LOOP_LEFT in known:
         # Perhaps it needs all that its loops do: then they have to run to their end.
         return replace(cuts, leaves_loops=False)
     if not _was_cut(ran):

@@ -9,9 +9,9 @@ from typing import Any
 
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.diagnose.change import Change
-from lowwater.diagnose.facts import EPOCHS_CUT, LOOP_LEFT
 from lowwater.diagnose.limits import RoundLimit, RoundLimits
 from lowwater.diagnose.shorter import as_long_as, shorter
+from lowwater.model.experiment import Fact
 
 _LIBRARIES = ("keras", "tf_keras")
 _ALL_STEPS = 1_000_000_000
@@ -62,7 +62,7 @@ class Cuts:
         """Shorten every `fit`, and give what ends loops; what was cut is told."""
 
         def left(filename: str, line: int) -> None:
-            told(LOOP_LEFT, f"{filename}:{line}")
+            told(Fact.LOOP_LEFT, f"{filename}:{line}")
 
         limit = RoundLimit(self.rounds, self.seconds, self.steps, self.leaves_loops)
         limits = RoundLimits(limit, left, change.rounds)
@@ -88,7 +88,7 @@ class Cuts:
             is_inner = limits.is_in_a_warm_loop(sys._getframe(1), None)  # noqa: SLF001
             most = initial_epoch + (self.inner_epochs if is_inner else self.epochs)
             if epochs > most:
-                told(EPOCHS_CUT, str(most))
+                told(Fact.EPOCHS_CUT, str(most))
             return min(epochs, most)
 
         change.rebind(fit, "epochs", fewer_epochs, "initial_epoch")

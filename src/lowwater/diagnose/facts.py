@@ -1,21 +1,15 @@
 """What the first run has shown of the program, as far as the factors need it."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from lowwater.diagnose.paths import Hop
 from lowwater.model import Finding
+from lowwater.model.experiment import Fact
 
-_KEY = "experiment.facts"
 _LISTS = ("inputs", "buffers", "generators")
-# Where a recording says that a loop of the program was left early, or a `fit` had fewer epochs.
-LOOP_LEFT = "experiment.loop_left"
-EPOCHS_CUT = "experiment.epochs_cut"
-# Where the recording of a changed run says which of the paths were cut, by their numbers, and
-# the names of what was cut below those that are vague.
-PATHS_CUT = "experiment.paths_cut"
 # With so many different shapes there may be ever new ones.
 MANY_SHAPES = 4
 
@@ -83,14 +77,19 @@ class Facts:
     found: tuple[str, ...] = ()
     unit: tuple[str, str | None] = ("", None)
 
-    def to_environment(self) -> dict[str, str]:
+    def to_record(self) -> dict[str, Any]:
         """For the recording."""
-        return {_KEY: json.dumps(asdict(self))}
+        return {Fact.SEEN: asdict(self)}
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], findings: Iterable[Finding] = ()) -> "Facts":
-        """What a recording says, and what was found in it; nothing where it says nothing."""
-        known = json.loads(environment.get(_KEY, "{}"))
+    def of(
+        cls,
+        environment: Mapping[str, str],
+        findings: Iterable[Finding] = (),
+        told: Mapping[str, Any] = MappingProxyType({}),
+    ) -> "Facts":
+        """What a recording has told, and what was found in it; nothing where it tells nothing."""
+        known = told.get(Fact.SEEN, {})
         lists = {name: tuple(known.get(name, ())) for name in _LISTS}
         # The version of each framework that was imported stands beside it.
         frameworks = {f"has_{name}": name in environment for name in ("tensorflow", "jax")}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import Factor, find_factor, in_its_place
@@ -106,8 +106,8 @@ class Lab:
         changes = (*ground.changes, (factor.key, wanted))
         environment = {**ground.environment, **factor.variables()}
         ran, measured = self._measured(RunOrder(self.cuts, changes, environment), ground.measured)
-        measured = _with_problems(measured, factor, ran.diagnosis.environment, wanted)
-        facts = factor.seen_facts(facts, ran.diagnosis.environment, wanted)
+        measured = _with_problems(measured, factor, ran.diagnosis.facts, wanted)
+        facts = factor.seen_facts(facts, ran.diagnosis.facts, wanted)
         difference = compare(ground.measured, measured)
         share = difference.share * ground.share
         blamed, partner = _blamed(factor, facts, detail), ground.partner
@@ -161,13 +161,13 @@ def _blamed(factor: Factor, facts: Facts, detail: str = "") -> str:
 
 
 def _with_problems(
-    measured: Measured, factor: Factor, environment: Mapping[str, str], wanted: str
+    measured: Measured, factor: Factor, told: Mapping[str, Any], wanted: str
 ) -> Measured:
     """What the run itself says about the change that was to be made in it."""
     return replace(
         measured,
-        not_made=measured.not_made or factor.not_made(environment, wanted),
-        left_out=measured.left_out or factor.left_out(environment, wanted),
+        not_made=measured.not_made or factor.not_made(told, wanted),
+        left_out=measured.left_out or factor.left_out(told, wanted),
     )
 
 

@@ -51,7 +51,7 @@ class Look:
     """Sees every `fit`; keeps names, never an object."""
 
     def __init__(
-        self, learn: Callable[[dict[str, str]], None], shown: Callable[[str], str]
+        self, learn: Callable[[dict[str, Any]], None], shown: Callable[[str], str]
     ) -> None:
         """`learn` records what became known, `shown` is how reports call a file."""
         self._learn = learn
@@ -166,7 +166,7 @@ class Look:
         )
         if facts != self._told:
             self._told = facts
-            self._learn(facts.to_environment())
+            self._learn(facts.to_record())
 
 
 def flattened(callbacks: Any) -> list[Any]:

@@ -23,7 +23,7 @@ from lowwater.model.assignment import Assignment
 from lowwater.model.errors import UnreadableInput
 from lowwater.model.units import format_duration
 from lowwater.recording.reader import load
-from lowwater.recording.records import Learned, Noted
+from lowwater.recording.records import FactsTold, Noted
 from lowwater.recording.writer import append_after_end
 from lowwater.supervisor.launch import launch
 from lowwater.supervisor.progress import Line
@@ -142,7 +142,7 @@ class Reruns:
         earlier = None if again else _finished(recording)
         diagnosis = earlier or self._run(order, recording, output, longest_s)
         if not order.changes:
-            self._places.saw(Writes.of(diagnosis.environment, self._program.recordings))
+            self._places.saw(Writes.of(diagnosis.facts, self._program.recordings))
         kept = recording if os.path.exists(recording) else _set_aside(recording)
         return Ran(diagnosis, kept, output, is_earlier=earlier is not None)
 
@@ -214,9 +214,9 @@ def _with_writes(
     diagnosis: Diagnosis, recording: str, before: Listing, folder: str | None
 ) -> Diagnosis:
     """What has changed in its folder is kept with the run: it may not be made again."""
-    facts = facts_of(before, Listing(folder or os.getcwd()), diagnosis.environment)
-    append_after_end(recording, [Learned(facts)])
-    return replace(diagnosis, environment={**diagnosis.environment, **facts})
+    facts = facts_of(before, Listing(folder or os.getcwd()), diagnosis.facts)
+    append_after_end(recording, [FactsTold(facts)])
+    return replace(diagnosis, facts={**diagnosis.facts, **facts})
 
 
 class _TimeLimit:

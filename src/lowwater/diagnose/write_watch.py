@@ -6,14 +6,14 @@ never be taken back, and is silent after the end.
 """
 
 import atexit
-import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
-from lowwater.diagnose.writes import MOST_NAMED, OPENED
+from lowwater.diagnose.writes import MOST_NAMED, named
+from lowwater.model.experiment import Fact
 
 # More different files than anybody could look at.
 _MOST_SEEN: Final = 10_000
@@ -43,7 +43,7 @@ _TEMPORARY: Final = frozenset({"tempfile.mkstemp", "tempfile.mkdtemp"})
 class WriteWatch:
     """Of one run; `learn` is told once, at the end."""
 
-    def __init__(self, learn: Callable[[dict[str, str]], None]) -> None:
+    def __init__(self, learn: Callable[[dict[str, Any]], None]) -> None:
         """Nothing is watched yet."""
         self._learn = learn
         self._folder = os.getcwd()
@@ -100,7 +100,7 @@ class WriteWatch:
         try:
             names = [*dict.fromkeys(_shown(path, self._folder) for path in self._written())]
             if names:
-                self._learn({OPENED: json.dumps(names[:MOST_NAMED])})
+                self._learn(named(Fact.OPENED, names[:MOST_NAMED]))
         except Exception:  # noqa: BLE001, S110 - the folder is compared as well
             pass
 

@@ -1,16 +1,13 @@
 """What a run has written: seen from inside by name, and from outside by comparing its folder."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from lowwater.diagnose.files_beside import LEFT_OUT
+from lowwater.model.experiment import Fact
 
-# Where a recording says what was opened for writing, and what has changed in the folder.
-OPENED: Final = "experiment.opened"
-CHANGED: Final = "experiment.changed"
 MOST_NAMED: Final = 100
 _MOST_COMPARED: Final = 50_000
 # When, how large, and which file it is.
@@ -29,10 +26,9 @@ class Writes:
         return bool(self.inside or self.outside)
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], ours: str) -> "Writes":
+    def of(cls, facts: Mapping[str, Any], ours: str) -> "Writes":
         """What the recording of a run says; `ours` is the folder of the recordings."""
-        told = (json.loads(environment.get(key) or "[]") for key in (CHANGED, OPENED))
-        names = [*dict.fromkeys(name for names in told for name in names)]
+        names = [*dict.fromkeys([*_names(facts, Fact.CHANGED), *_names(facts, Fact.OPENED)])]
         theirs = [name for name in names if not _is_cache(name, ours)]
         return cls(
             tuple(name for name in theirs if not os.path.isabs(name)),
@@ -71,15 +67,24 @@ class Listing:
         return name in self.stamps or not self.is_whole or os.path.realpath(where) != where
 
 
-def facts_of(before: Listing, after: Listing, environment: Mapping[str, str]) -> dict[str, str]:
+def facts_of(before: Listing, after: Listing, known: Mapping[str, Any]) -> dict[str, Any]:
     """For the recording: what has changed, and of what was opened that which leaves a trace."""
     opened = [
         name
-        for name in json.loads(environment.get(OPENED) or "[]")
+        for name in _names(known, Fact.OPENED)
         if os.path.isabs(name) or before.has(name) or after.has(name)
     ]
     changed = before.changes_to(after)[:MOST_NAMED]
-    return {CHANGED: json.dumps(changed), OPENED: json.dumps(opened)}
+    return {**named(Fact.CHANGED, changed), **named(Fact.OPENED, opened)}
+
+
+def named(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
+    """For the recording; as bytes, for the name of a file may be no text."""
+    return {fact.value: [os.fsencode(name) for name in names]}
+
+
+def _names(facts: Mapping[str, Any], fact: Fact) -> list[str]:
+    return [os.fsdecode(name) for name in facts.get(fact, ())]
 
 
 def _stamped(folder: str) -> Iterator[tuple[str, _Stamp | None]]:

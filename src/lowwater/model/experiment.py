@@ -6,6 +6,23 @@ from enum import StrEnum
 from lowwater.model.found import Finding
 from lowwater.model.judged import Kind
 
+
+class Fact(StrEnum):
+    """What a run of an experiment says of itself in its recording."""
+
+    # What `fit` was given, and where it can run.
+    SEEN = "seen"
+    # A loop of the program was left early, or a `fit` had fewer epochs.
+    LOOP_LEFT = "loop_left"
+    EPOCHS_CUT = "epochs_cut"
+    # Which of the paths were cut, by their numbers, and the names of what was cut below those
+    # that are vague.
+    PATHS_CUT = "paths_cut"
+    # What was opened for writing, and what has changed in the folder.
+    OPENED = "opened"
+    CHANGED = "changed"
+
+
 # What is said of a change that would tell nothing more.
 NOT_NEEDED = "not needed"
 # What joins two that hold the same memory; what is told of one alone is cut off here.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
@@ -90,6 +90,8 @@ class Diagnosis:
     findings: tuple[Finding, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     notes: tuple[str, ...] = ()
+    # Of a run that `lowwater diagnose` has made: see `model.experiment.Fact`.
+    facts: Mapping[str, Any] = field(default_factory=dict)
     # What a changed run says of its experiment; `notes` has it too, for a reader.
     of_experiment: tuple[Note, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lowwater.model.gauges import KERNEL_CACHE
 from lowwater.model.held import Census, Holder, NativeTrace, Tally
@@ -28,6 +28,8 @@ class Timeline:
     """One recording, read back: everything that judging needs."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
+    # Of a run that `lowwater diagnose` has made: see `model.experiment.Fact`.
+    facts: Mapping[str, Any] = field(default_factory=dict)
     units: tuple[Unit, ...] = ()
     samples: tuple[Sample, ...] = ()
     moments: tuple[Moment, ...] = ()

@@ -27,6 +27,7 @@ from lowwater.model import (
     gauges,
 )
 from lowwater.model.errors import UnreadableInput
+from lowwater.model.experiment import Fact
 from lowwater.recording import records
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Fold:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.environment: dict[str, str] = {}
+        self.facts: dict[str, Any] = {}
         self.units: dict[int, Unit] = {}
         self.columns: list[str] = []
         self.samples: list[Sample] = []
@@ -75,7 +77,7 @@ class Fold:
         self.experiments: Experiments | None = None
         self._left_out: Counter[str] = Counter()
 
-    def add(self, record: records.Record) -> None:  # noqa: C901, PLR0912 - one case per record
+    def add(self, record: records.Record) -> None:  # noqa: C901, PLR0912, PLR0915 - a case each
         """Take one record, in the order of the file."""
         match record:
             # Of a unit whose own record was lost on a full disk nothing can be told.
@@ -88,6 +90,9 @@ class Fold:
                 self.columns = names
             case records.Began(environment) | records.Learned(environment):
                 self.environment |= environment
+            case records.FactsTold(facts):
+                # Nothing else is looked up: a damaged file must not fill the memory.
+                self.facts |= {name: facts[name] for name in Fact if name in facts}
             case records.UnitSeen(unit_id, name, where):
                 self.units.setdefault(unit_id, Unit(unit_id, name, where))
             case records.Collected(unit_id, ordinal, elapsed_us, before, after):
@@ -151,6 +156,7 @@ class Fold:
         kept = {unit.id for unit in units}
         return Timeline(
             environment=self.environment,
+            facts=self.facts,
             units=units,
             samples=tuple(sample for sample in self.samples if sample.unit_id in kept),
             moments=tuple(self.moments),

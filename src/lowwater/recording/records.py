@@ -184,6 +184,15 @@ class Ended(_Record, tag="ended"):
     peak_rss_bytes: _Number | None
 
 
+class FactsTold(_Record, tag="facts"):
+    """What a run of an experiment says of itself, by `model.experiment.Fact`, as plain data.
+
+    What is told again replaces what was told before.
+    """
+
+    facts: dict[str, Any]
+
+
 class Experimented(_Record, tag="experiments"):
     """What `lowwater diagnose` has found in runs with changes; this recording is the first run.
 
@@ -215,6 +224,7 @@ Record: TypeAlias = (
     | Spent
     | SeenOutside
     | Ended
+    | FactsTold
     | Experimented
 )
 

@@ -90,6 +90,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         notes=(*map(str, timeline.notes), *notes),
         of_experiment=tuple(one for one in timeline.notes if one.topic is not Topic.PROGRAM),
         environment=timeline.environment,
+        facts=timeline.facts,
         footprint=timeline.footprint,
         ending=timeline.ending,
         mended=timeline.mended,

@@ -159,21 +159,21 @@ def test_without_time_for_another_run_none_is_made():
     assert "no time left (--budget)" in {one.says for one in rows}
 
 
-def cuts_of_first_runs(measured, environment):
+def cuts_of_first_runs(measured, facts):
     lab = StubLab({}, base=measured)
     seen = []
 
     def as_it_is(_):
         seen.append(lab.cuts)
         verdict = Verdict(measured.kind, "", more_units_needed=30)
-        return Ran(Diagnosis(verdict, environment=environment), "", ""), measured
+        return Ran(Diagnosis(verdict, facts=facts), "", ""), measured
 
     lab.as_it_is = as_it_is
     checked(lab)
     return seen
 
 
-CUT = {"experiment.epochs_cut": "12"}
+CUT = {"epochs_cut": "12"}
 UNSURE = Measured(Kind.INCONCLUSIVE, "epoch", None, 2)
 SLOW = Measured(Kind.SAWTOOTH, "epoch", None, 12, 140_000, (130_000, 150_000))
 LEVEL = Measured(Kind.FLAT, "epoch", None, 12, 10_000, (9_000, 14_000))
@@ -202,7 +202,7 @@ def test_program_that_is_level_when_it_is_cut_is_run_with_whole_rounds_before_it
 def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that_is_said():
     lab = StubLab({("mended",): STOPS})
     lab.as_it_is = lambda _: (
-        Ran(Diagnosis(Verdict(Kind.FLAT, ""), environment=CUT), "", ""),
+        Ran(Diagnosis(Verdict(Kind.FLAT, ""), facts=CUT), "", ""),
         LEVEL,
     )
     lab.as_it_is_longer = lambda name, _: StubLab.as_it_is(lab, name)
@@ -216,9 +216,9 @@ def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that
     assert ("mended",) in lab.made
 
 
-@pytest.mark.parametrize(("measured", "environment"), [(LEVEL, {}), (SLOW, {}), (UNSURE, {})])
-def test_program_that_was_not_cut_is_run_once(measured, environment):
-    assert len(cuts_of_first_runs(measured, environment)) == 1
+@pytest.mark.parametrize(("measured", "facts"), [(LEVEL, {}), (SLOW, {}), (UNSURE, {})])
+def test_program_that_was_not_cut_is_run_once(measured, facts):
+    assert len(cuts_of_first_runs(measured, facts)) == 1
 
 
 def held_by(name, code="LW201"):

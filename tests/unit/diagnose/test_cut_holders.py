@@ -1,12 +1,12 @@
 """What findings name is let go, and a run in which that came to nothing tests nothing."""
 
-import json
 from dataclasses import replace
 
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors import find_factor
-from lowwater.diagnose.facts import PATHS_CUT, Facts
+from lowwater.diagnose.facts import Facts
 from lowwater.model import Finding, Step
+from lowwater.model.experiment import Fact
 
 CUT = find_factor("cut")
 MAIN = Step("", "module", about="__main__")
@@ -56,18 +56,19 @@ def test_run_in_which_nothing_was_cut_tests_nothing_and_one_of_two_is_a_part():
     wanted = CUT.wanted(facts_of(TABLES), "")
 
     assert CUT.not_made({}, wanted) == "nothing to remove was found at any of these places"
-    assert CUT.not_made({PATHS_CUT: '{"0": [""]}'}, wanted) == ""
+    assert CUT.not_made({Fact.PATHS_CUT: {"0": [""]}}, wanted) == ""
     assert (
-        CUT.left_out({PATHS_CUT: '{"0": [""]}'}, wanted) == "1 of 2 containers could not be emptied"
+        CUT.left_out({Fact.PATHS_CUT: {"0": [""]}}, wanted)
+        == "1 of 2 containers could not be emptied"
     )
-    assert CUT.left_out({PATHS_CUT: '{"0": [""], "1": [""]}'}, wanted) == ""
+    assert CUT.left_out({Fact.PATHS_CUT: {"0": [""], "1": [""]}}, wanted) == ""
 
 
 def test_what_was_cut_below_a_vague_trace_is_told_in_its_place():
     facts = facts_of(RUNS)
 
     seen = CUT.seen_facts(
-        facts, {PATHS_CUT: '{"0": ["Dense._outbound_nodes"]}'}, CUT.wanted(facts, "")
+        facts, {Fact.PATHS_CUT: {"0": ["Dense._outbound_nodes"]}}, CUT.wanted(facts, "")
     )
 
     assert [*CUT.parts(seen).values()] == ["what `Dense._outbound_nodes` keeps (train.py:26)"]
@@ -92,4 +93,4 @@ def test_only_boundaries_of_the_unit_count_and_epochs_have_no_line_yet():
     del __main__.runs
 
     assert len(runs) < 20
-    assert [json.loads(one[PATHS_CUT]) for one in learned] == [{"0": [""]}]
+    assert [one[Fact.PATHS_CUT] for one in learned] == [{"0": [""]}]

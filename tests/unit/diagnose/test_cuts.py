@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lowwater.diagnose.cuts import Cuts
-from lowwater.diagnose.facts import EPOCHS_CUT
 from lowwater.diagnose.rounds import Rounds
+from lowwater.model.experiment import Fact
 
 
 class Rebound:
@@ -63,7 +63,7 @@ def fit(told):
 
 def test_many_epochs_become_few_and_that_is_told(fit, told):
     assert fit(epochs=100)["epochs"] == 12
-    assert told == [EPOCHS_CUT]
+    assert told == [Fact.EPOCHS_CUT]
 
 
 def test_few_epochs_stay_and_nothing_is_told(fit, told):

@@ -56,7 +56,7 @@ def learned():
 
 
 def seen(learned):
-    return Facts.of(learned)
+    return Facts.of({}, told=learned)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ BEGIN = """
 import json, os, pathlib, shutil, signal, sqlite3, subprocess, sys, tempfile
 from lowwater.diagnose.write_watch import WriteWatch
 
-watch = WriteWatch(lambda facts: print(json.dumps([*map(json.loads, facts.values())][0])))
+watch = WriteWatch(lambda facts: print(json.dumps([*map(os.fsdecode, facts["opened"])])))
 watch.install()
 """
 

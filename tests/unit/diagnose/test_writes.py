@@ -1,12 +1,12 @@
 """What has changed in a folder, and what of it is the program's own."""
 
-import json
 import os
 
 import pytest
 
 from lowwater.diagnose import writes
-from lowwater.diagnose.writes import CHANGED, OPENED, Listing, Writes, facts_of
+from lowwater.diagnose.writes import Listing, Writes, facts_of, named
+from lowwater.model.experiment import Fact
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def told(changed=(), opened=()):
-    return {CHANGED: json.dumps([*changed]), OPENED: json.dumps([*opened])}
+    return {**named(Fact.CHANGED, changed), **named(Fact.OPENED, opened)}
 
 
 def test_what_is_new_gone_or_changed_is_told_without_any_event(folder):
@@ -57,7 +57,7 @@ def test_file_that_came_and_went_is_not_told(folder, tmp_path):
     opened = told(opened=["gone.txt", "model.h5", "out/gone.txt", "/data/gone.txt"])
     facts = facts_of(before, Listing(str(folder)), opened)
 
-    assert json.loads(facts[OPENED]) == ["model.h5", "out/gone.txt", "/data/gone.txt"]
+    assert facts["opened"] == [b"model.h5", b"out/gone.txt", b"/data/gone.txt"]
 
 
 def test_files_in_the_folder_and_elsewhere_are_told_apart_and_each_once():

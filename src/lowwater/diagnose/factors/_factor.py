@@ -1,7 +1,7 @@
 """What one factor of an experiment is."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.facts import Facts
@@ -59,15 +59,15 @@ class Factor:
         """When the growth goes, where the name of the experiment does not say what was done."""
         return ""
 
-    def not_made(self, environment: Mapping[str, str], wanted: str) -> str:  # noqa: ARG002
+    def not_made(self, told: Mapping[str, Any], wanted: str) -> str:  # noqa: ARG002
         """Why the change has come to nothing in a run, by what is known of that; mostly it has."""
         return ""
 
-    def left_out(self, environment: Mapping[str, str], wanted: str) -> str:  # noqa: ARG002
+    def left_out(self, told: Mapping[str, Any], wanted: str) -> str:  # noqa: ARG002
         """What of the change could not be made in a run."""
         return ""
 
-    def seen_facts(self, facts: Facts, environment: Mapping[str, str], wanted: str) -> Facts:  # noqa: ARG002
+    def seen_facts(self, facts: Facts, told: Mapping[str, Any], wanted: str) -> Facts:  # noqa: ARG002
         """What is known now of what was changed, by what a run says."""
         return facts
 

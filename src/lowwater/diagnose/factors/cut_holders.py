@@ -3,12 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.factors.short_containers import ShortContainers
-from lowwater.diagnose.facts import PATHS_CUT, Facts, HeldFact
+from lowwater.diagnose.facts import Facts, HeldFact
 from lowwater.diagnose.paths import Hop
+from lowwater.model.experiment import Fact
 
 
 class CutHolders(Factor):
@@ -64,24 +66,24 @@ class CutHolders(Factor):
         paths = [path for one in _meant(facts, detail) for path in one.paths]
         return json.dumps({"unit": facts.unit, "paths": paths})
 
-    def not_made(self, environment: Mapping[str, str], wanted: str) -> str:
+    def not_made(self, told: Mapping[str, Any], wanted: str) -> str:
         """A path that led nowhere in this run was not cut, and nothing was tested."""
-        if _cut_in(environment):
+        if _cut_in(told):
             return ""
         many = len(json.loads(wanted)["paths"]) > 1
         return f"nothing to remove was found {'at any of these places' if many else 'there'}"
 
-    def left_out(self, environment: Mapping[str, str], wanted: str) -> str:
+    def left_out(self, told: Mapping[str, Any], wanted: str) -> str:
         """Where some paths were cut, and others not."""
         paths = len(json.loads(wanted)["paths"])
-        count = paths - len(_cut_in(environment))
+        count = paths - len(_cut_in(told))
         return f"{count} of {paths} containers could not be emptied" if count > 0 else ""
 
-    def seen_facts(self, facts: Facts, environment: Mapping[str, str], wanted: str) -> Facts:
+    def seen_facts(self, facts: Facts, told: Mapping[str, Any], wanted: str) -> Facts:
         """With the names of what was cut, where a trace was vague."""
         numbers: dict[tuple[Hop, ...], list[str]] = {}
         for number, path in enumerate(json.loads(wanted)["paths"]):
-            below = [name for name in _cut_in(environment).get(str(number), []) if name]
+            below = [name for name in _cut_in(told).get(str(number), []) if name]
             numbers[tuple(Hop(*hop) for hop in path)] = below
         held = tuple(replace(one, names=_names_in(one, numbers)) for one in facts.held)
         return replace(facts, held=held)
@@ -93,8 +95,8 @@ class CutHolders(Factor):
         change.let_go((name, where), [[Hop(*hop) for hop in path] for path in told["paths"]])
 
 
-def _cut_in(environment: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(environment.get(PATHS_CUT, "{}"))
+def _cut_in(told: Mapping[str, Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = told.get(Fact.PATHS_CUT, {})
     return found
 
 
