@@ -1,0 +1,98 @@
+"""A program that rises is collected, then scanned; one that does not is left alone."""
+
+from lowwater.agent.escalation import Clocks, Escalation
+from lowwater.agent.native_trace.tracer import Boundary
+from lowwater.recording.records import Collected, Counted, Noted
+
+MIB = 1 << 20
+
+
+class Program:
+    """A made-up heap, on a made-up clock; a census takes as long as it is told."""
+
+    def __init__(self, census_s=0.1):
+        self.now_s, self.used, self.census_s, self.inquiries = 100.0, 100 * MIB, census_s, 0
+        self.written = []
+        clock = self.clock
+        self.escalation = Escalation(
+            lambda: {"heap_used": self.used, "mmap_used": 0},
+            self.written.append,
+            Clocks(clock, clock, clock),
+        )
+        self.escalation.inquire = self.inquire
+
+    def clock(self):
+        return self.now_s
+
+    def inquire(self, _in_use_bytes):
+        self.inquiries += 1
+        self.now_s += self.census_s
+        return 1000, ()
+
+    def run(self, rounds, *, grows_bytes=0):
+        for ordinal in range(1, rounds + 1):
+            self.now_s += 1.0
+            self.used += grows_bytes
+            self.escalation.consider(
+                Boundary(0, ordinal, self.now_s),
+                self.used,
+                [ordinal],
+                at_end=ordinal == rounds,
+                around=None,
+            )
+        self.escalation.finish()
+
+    def all(self, kind):
+        return [record for record in self.written if isinstance(record, kind)]
+
+
+def test_flat_program_is_never_collected_and_never_scanned():
+    program = Program()
+
+    program.run(50)
+
+    assert (program.escalation.collections, program.inquiries) == (0, 0)
+    assert program.written == []
+
+
+def test_rising_program_is_collected_and_scanned_at_least_twice():
+    program = Program()
+
+    program.run(20, grows_bytes=8 * MIB)
+
+    assert len(program.all(Collected)) == program.escalation.collections >= 2
+    assert len(program.all(Counted)) == program.inquiries >= 2
+
+
+def test_scans_are_at_most_five_however_long_it_rises():
+    program = Program(census_s=0.001)
+
+    program.run(2000, grows_bytes=8 * MIB)
+
+    assert program.inquiries == 5
+
+
+def test_scan_that_fails_becomes_a_note_and_is_not_tried_again():
+    program = Program()
+
+    def fail(_in_use_bytes):
+        program.inquiries += 1
+        raise ValueError("no such object")
+
+    program.escalation.inquire = fail
+    program.run(40, grows_bytes=8 * MIB)
+
+    assert program.inquiries == 1
+    assert [note.text for note in program.all(Noted)] == [
+        "the heap scan failed: ValueError: no such object"
+    ]
+
+
+def test_scan_that_takes_longer_than_the_program_is_not_made_twice_and_the_reader_is_told():
+    program = Program(census_s=400.0)
+
+    program.run(20, grows_bytes=8 * MIB)
+
+    assert program.inquiries == 1
+    [note] = program.all(Noted)
+    assert note.text.startswith("the run was too short for a heap scan")
