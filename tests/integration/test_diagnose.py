@@ -332,7 +332,7 @@ def test_flat_program_stops_after_the_first_run_and_says_so(programs, diagnosis)
     assert found.sentences == []
     assert "No leak found" in found.stdout
     # It would go on for 60 epochs: what was not seen is not acquitted.
-    assert "The rest was skipped" in " ".join(found.stdout.split())
+    assert "The rest of the program was skipped" in " ".join(found.stdout.split())
 
 
 @pytest.mark.tensorflow
@@ -736,7 +736,7 @@ def test_writes_that_a_copy_does_not_hold_are_told(programs):
     )
 
     assert (
-        f"note: The program also writes outside this folder. Every run writes there: {target}.\n"
+        f"note: These files are outside this folder, so every run writes them again: {target}.\n"
     ) in found.stderr
 
 

@@ -17,7 +17,7 @@ from lowwater.model.printable import one_line
 
 _SEEMS = "The program runs several times and seems to write files: each run writes them again."
 _IN_COPIES = "each run uses its own copy of this folder. Use --yes to run here."
-_NO_HELP = "note: The program also writes outside this folder. Every run writes there:"
+_NO_HELP = "note: These files are outside this folder, so every run writes them again:"
 _MOST_SHOWN = 3
 
 

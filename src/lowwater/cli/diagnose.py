@@ -73,8 +73,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """Find the cause of a leak in SCRIPT by leaving out one part at a time.
 
     Each experiment is a short run in a clean process: without your callbacks, with one repeated
-    batch, without tf.function, with repaired libraries, and so on. The conclusion names what
-    the growth needs, and what keeps it in memory.
+    batch, without tf.function, with repaired libraries, and so on. The result names the
+    part that causes the growth, and what keeps the memory.
     """
     if script == STDIN and not is_module:
         msg = "diagnose runs the program several times, but standard input can be read only once"

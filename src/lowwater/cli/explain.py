@@ -27,7 +27,7 @@ _MISSPELT = 0.85
 @click.command()
 @click.argument("topics", nargs=-1, metavar="[LW101 | callback-retention | SYMPTOM]...")
 def command(topics: tuple[str, ...]) -> None:
-    """Explain a cause by its code or name, or a symptom; without either, list all.
+    """Explain a cause or a symptom; without an argument, list all of them.
 
     A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, clear_session,
     predict, "fit in a loop", "kernel restart".
@@ -89,12 +89,12 @@ def _print_list(console: Screen) -> None:
         line = Text(f"{cause.code}  ", "bold").append(f"{cause.name:<24}")
         # Never wrapped: one line per cause can be searched with grep.
         console.print(line.append(page.summary, "not bold"), soft_wrap=True)
-    console.print(Text("\nOr ask about what you see:\n", "bold"))
+    console.print(Text("\nOr look up what you see:\n", "bold"))
     for symptom in SYMPTOMS:
         console.print(
             f"  lowwater explain {_quoted(symptom.name):<24}{symptom.title}", soft_wrap=True
         )
-    console.print("\nTo read more about one: lowwater explain LW101")
+    console.print("\nFor details, name one: lowwater explain LW101")
 
 
 def _quoted(name: str) -> str:
@@ -104,7 +104,7 @@ def _quoted(name: str) -> str:
 def _print_symptom(console: Screen, symptom: Symptom) -> None:
     console.print(Text(symptom.title, "bold"))
     console.print(_prose(symptom.answer))
-    console.print(Text("\nWhat to type\n", "bold"))
+    console.print(Text("\nWhat to try\n", "bold"))
     for command_, purpose in symptom.commands:
         console.print(Text(f"{_INDENT}{command_:<34}{purpose}"), soft_wrap=True)
     console.print(Text("\nPossible causes\n", "bold"))
@@ -112,7 +112,7 @@ def _print_symptom(console: Screen, symptom: Symptom) -> None:
     for code in symptom.codes:
         summary = page_of(by_code[code]).summary
         console.print(Text(f"{_INDENT}{code}  {summary}"), soft_wrap=True)
-    console.print(f"\nTo read more about one: lowwater explain {symptom.codes[0]}")
+    console.print(f"\nFor details, name one: lowwater explain {symptom.codes[0]}")
 
 
 def _print_page(console: Screen, page: Page) -> None:

@@ -22,14 +22,14 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[NextStep]:
         yield NextStep("First fix the error that ended the script (see above).")
     elif ending.signal == signal.SIGKILL:
         yield NextStep(
-            "First find out what killed the program, for example the kernel because memory ran "
-            "out (see `dmesg`), or a batch system."
+            "First find out what killed the program: for example a batch system, or the kernel "
+            "when memory ran out (see `dmesg`)."
         )
     elif ending.signal is not None:
         yield NextStep(f"First find out why the program crashed with {signal_name(ending.signal)}.")
     elif diagnosis.verdict.kind is Kind.INCONCLUSIVE:
         yield NextStep(
-            f"First check whether exit code {ending.exit_code} means that it stopped too early."
+            f"First check whether exit code {ending.exit_code} means that it ended too early."
         )
 
 

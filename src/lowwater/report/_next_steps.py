@@ -49,7 +49,7 @@ def _mend(finding: Finding) -> NextStep:
     if finding.library:
         task = f"Work around {finding.code}, a leak in {finding.library}"
     elif finding.code == _NATIVE:
-        task = "Find the part of the loop that takes native memory"
+        task = "Find the part of the loop that allocates native memory"
     elif finding.where:
         task = f"Fix {finding.where}"
     else:
@@ -110,8 +110,8 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
     yield NextStep("Nothing to fix: this memory is free, and the program will reuse it.")
     if diagnosis.verdict.place != HOST:
         yield NextStep(
-            "Only the end of the process returns it. To take no more than needed, call this for "
-            "each `gpu` before the first model:",
+            "It is returned only when the process ends. To reserve no more than needed, call this "
+            "for each `gpu` before the first model:",
             "tf.config.experimental.set_memory_growth(gpu, True)",
             said_by=frozenset({"LW405"}),
         )
@@ -151,7 +151,7 @@ def _cache(diagnosis: Diagnosis) -> Iterator[NextStep]:
 def _sawtooth(diagnosis: Diagnosis) -> Iterator[NextStep]:
     yield NextStep(
         "No leak to fix. If the peaks are too high, call `model(x)` instead of `predict` in "
-        "loops, or collect more often:",
+        "loops, or collect garbage more often:",
         "import gc; gc.collect()",
         said_by=frozenset({"LW108"}),
     )
@@ -161,8 +161,8 @@ def _sawtooth(diagnosis: Diagnosis) -> Iterator[NextStep]:
 def _trickle(diagnosis: Diagnosis) -> Iterator[NextStep]:
     unit = unit_of(diagnosis.verdict).name
     yield NextStep(
-        f"Nothing to fix, unless the program runs for very many {plural(unit)}. A longer run "
-        "shows whether it is a slow leak:",
+        f"Nothing to fix, unless the program runs for a large number of {plural(unit)}. A longer "
+        "run shows whether it is a slow leak:",
         f"{_run(diagnosis)} {_script(diagnosis)}",
     )
 

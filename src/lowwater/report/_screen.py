@@ -156,7 +156,7 @@ def _other_units(others: list[Verdict], lead: Verdict) -> Iterator[RenderableTyp
     others = [one for one in others if one not in same]
     if same:
         units = ", ".join(f"per {unit_of(one)}" for one in same[:_MOST_OTHER_UNITS])
-        yield prose(f"The same growth was seen {units}.")
+        yield prose(f"The same growth was also measured {units}.")
     if not others:
         return
     lines = Table.grid(padding=(0, 2, 0, 0))

@@ -22,7 +22,7 @@ from lowwater.model.units import format_duration, format_growth, format_interval
 from lowwater.report.screen import Screen
 from lowwater.verdict import words
 
-_THE_REST = "The rest was skipped: `lowwater run` watches all of it."
+_THE_REST = "The rest of the program was skipped; `lowwater run` watches all of it."
 _STATES = {
     State.CONFIRMED: "Confirmed by experiment",
     State.REJECTED: "Rejected by experiment",
@@ -106,13 +106,13 @@ def _nothing_to_find(diagnosis: Diagnosis, experiments: Experiments) -> str:
     failed = how_it_failed(diagnosis.ending) if diagnosis.ending is not None else ""
     if base.problem:
         return f"No diagnosis: {'the program fails: ' if base.fails else ''}{base.problem}."
-    also = f" The program failed, though: {failed}." if failed else ""
+    also = f" The program also failed: {failed}." if failed else ""
     if verdict.kind is Kind.INCONCLUSIVE:
         more = verdict.more_units_needed
         advice = f" Raise --epochs or --rounds to run {more} more rounds." if more else ""
         return f"This run does not show whether there is a leak: {verdict.because}.{advice}{also}"
     because = f"{verdict.because[:1].upper()}{verdict.because[1:]}"
     if experiments.is_cut:
-        seen = f"No leak found in the {base.rounds} rounds that were run"
+        seen = f"No leak found in {base.rounds} rounds"
         return f"{seen}. {because}.{also} {_THE_REST}"
     return f"No leak found. {because}.{also}"

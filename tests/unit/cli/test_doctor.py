@@ -186,7 +186,7 @@ def test_setting_that_is_absent_says_what_happens_without_it(machine):
 @pytest.mark.parametrize(
     ("environ", "flags", "answer"),
     [
-        ({}, "fpu avx2 avx512_vnni", "TensorFlow's pool from 256 KiB on"),
+        ({}, "fpu avx2 avx512_vnni", "TensorFlow's pool for 256 KiB or more"),
         ({}, "fpu avx2", "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"),
         ({"TF_ENABLE_ONEDNN_OPTS": "0"}, "avx512_vnni", "malloc (TF_ENABLE_ONEDNN_OPTS"),
         ({"TF_CPU_ALLOCATOR_USE_BFC": "1"}, "fpu", "TensorFlow's pool (TF_CPU_ALLOCATOR_USE_BFC)"),
@@ -300,7 +300,7 @@ def test_gpu_memory_is_never_promised(machine):
     with_gpu = examine(machine()).unmeasured
 
     assert without["GPU memory"] == "no GPU here"
-    assert "never run on a GPU" in with_gpu["GPU memory as the driver sees it"]
+    assert "never tested on a GPU" in with_gpu["GPU memory as the driver reports it"]
 
 
 def test_other_backend_is_told_as_not_read(machine):

@@ -79,7 +79,7 @@ def test_without_a_name_all_causes_are_listed_in_order():
     assert lines[0] == (
         "LW101  callback-retention      A callback keeps data of every epoch or batch."
     )
-    assert lines[-1] == "To read more about one: lowwater explain LW101"
+    assert lines[-1] == "For details, name one: lowwater explain LW101"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_symptom_is_explained_however_it_is_written(asked, title):
 
     assert result.exit_code == 0
     assert result.output.startswith(f"{title}\n")
-    assert "What to type" in result.output
+    assert "What to try" in result.output
     assert "LW" in result.output
 
 
@@ -137,7 +137,7 @@ models that are built and fitted in a loop it leaves 4.6 MB for each small one,
 with `del` and `gc.collect()` as well. Between the epochs of a living model it
 frees nothing, and traced random numbers start over.
 
-What to type
+What to try
 
     lowwater.mend()                   in the program, before the first model: repairs it
     lowwater run --mend train.py      repairs the known library leaks for this run
@@ -149,7 +149,7 @@ Possible causes
     LW206  `clear_session()` is called while the model is still in use.
     LW201  Models built in a loop stay in memory.
 
-To read more about one: lowwater explain LW205
+For details, name one: lowwater explain LW205
 """
     )
 

@@ -112,7 +112,7 @@ def test_program_of_which_nothing_was_seen_has_a_reason(measured, told):
 def test_flat_program_that_fails_at_its_end_says_so():
     diagnosis = replace(a_diagnosis(Kind.FLAT), ending=Ending(3.0, 5))
 
-    assert "The program failed, though: exit code 5." in experiments.render(diagnosis, width=200)
+    assert "The program also failed: exit code 5." in experiments.render(diagnosis, width=200)
 
 
 def test_program_that_does_not_leak_has_the_finding_that_explains_its_memory():

@@ -97,6 +97,6 @@ def _out_of_reach(
         yield "GPU memory", gpus.why
     else:
         yield (
-            "GPU memory as the driver sees it",
-            "this release asks only TensorFlow's allocator, and was never run on a GPU",
+            "GPU memory as the driver reports it",
+            "this release reads only TensorFlow's allocator, and was never tested on a GPU",
         )

@@ -62,7 +62,7 @@ def _host_tensors(around: Machine) -> Fact:
     reason = next((flag for flag in ONEDNN_BY_DEFAULT if flag in flags), None)
     if reason is None:
         return "malloc, unless TF_ENABLE_ONEDNN_OPTS=1"
-    return f"TensorFlow's pool from 256 KiB on, because oneDNN is on here ({reason}); malloc below"
+    return f"TensorFlow's pool for 256 KiB or more, malloc below: oneDNN is on ({reason})"
 
 
 def _setting(name: str) -> Source:
