@@ -22,6 +22,13 @@ import psutil
 import pytest
 
 import lowwater
+from lowwater.errors import (
+    ChildDied,
+    ChildOutOfMemory,
+    ChildTimedOut,
+    NotPicklable,
+    UsageError,
+)
 from lowwater.isolation.call import packed
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.local import engine
@@ -32,13 +39,6 @@ from lowwater.isolation.local.result import value_of
 from lowwater.isolation.local.server import Server
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.surroundings import Surroundings
-from lowwater.model.errors import (
-    ChildDied,
-    ChildOutOfMemory,
-    ChildTimedOut,
-    NotPicklable,
-    UsageError,
-)
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(100)"]
 

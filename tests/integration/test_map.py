@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 import lowwater
-from lowwater.isolation import results_file
-from lowwater.model.errors import (
+from lowwater.errors import (
     ChildOutOfMemory,
     ChildTimedOut,
     NotPicklable,
     UnreadableInput,
     UsageError,
 )
+from lowwater.isolation import results_file
 
 
 def power(base, exponent=2):

@@ -403,12 +403,12 @@ def test_kept_objects_live_on_and_others_are_emptied(programs):
         first.fit(x, y, verbose=0)
         try:
             other().fit(x, y)
-        except lowwater.model.errors.AlreadyReleased as error:
+        except lowwater.errors.AlreadyReleased as error:
             print(error)
         print(life.receipt)
 
     import weakref
-    import lowwater.model.errors
+    import lowwater.errors
     main()
     """,
     )
@@ -531,7 +531,7 @@ def test_blocks_on_threads_leave_each_other_alone(programs):
 
 HOLLOW = """\
     import weakref
-    import lowwater, lowwater.model.errors
+    import lowwater, lowwater.errors
 
     def main():
         model = fitted()
@@ -542,7 +542,7 @@ HOLLOW = """\
         for use in (lambda: model.fit(x, y), lambda: model(x), lambda: model.optimizer):
             try:
                 use()
-            except lowwater.model.errors.AlreadyReleased as error:
+            except lowwater.errors.AlreadyReleased as error:
                 print("refused:", str(error).partition(" Try")[0])
         print("parts alive:", sum(one() is not None for one in gone))
         print(lowwater.release(model, hollow=True).notes[0])
@@ -570,7 +570,7 @@ def test_parts_that_the_program_has_in_hand_are_spared_and_named(programs):
         programs,
         SMALL
         + """
-    import lowwater.model.errors
+    import lowwater.errors
 
     class Trial:
         pass
@@ -598,12 +598,12 @@ def test_parts_that_the_program_has_in_hand_are_spared_and_named(programs):
         lowwater.release(model, optimizer, hollow=True)
         try:
             optimizer.learning_rate
-        except lowwater.model.errors.AlreadyReleased:
+        except lowwater.errors.AlreadyReleased:
             print("emptied as asked")
 
     try:
         main().fit(x, y)
-    except lowwater.model.errors.AlreadyReleased:
+    except lowwater.errors.AlreadyReleased:
         print("empty")
     again()
     """,
@@ -690,13 +690,13 @@ def test_part_of_a_living_model_is_not_emptied(programs):
         programs,
         SMALL
         + """
-    import lowwater.model.errors
+    import lowwater.errors
     backbone = build()
     whole = keras.Sequential([backbone, keras.layers.Dense(2)])
     whole(x)
     try:
         lowwater.release(backbone, hollow=True)
-    except lowwater.model.errors.StillInUse as error:
+    except lowwater.errors.StillInUse as error:
         print(error)
     lowwater.release(whole.layers[-1].__class__(3), level="gentle")
     whole(x)
@@ -717,7 +717,7 @@ def test_model_at_work_on_another_thread_is_refused(programs):
         programs,
         SMALL
         + """
-    import lowwater.model.errors
+    import lowwater.errors
     model = build()
     started = threading.Event()
 
@@ -733,7 +733,7 @@ def test_model_at_work_on_another_thread_is_refused(programs):
     for options in ({}, {"hollow": True}, {"force": True}):
         try:
             lowwater.release(model, **options)
-        except lowwater.model.errors.StillInUse as error:
+        except lowwater.errors.StillInUse as error:
             print(error)
     print([step.skipped for step in lowwater.release().steps if "Keras" in step.name])
     thread.join()

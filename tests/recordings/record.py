@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from lowwater.model.errors import LowwaterError
+from lowwater.errors import LowwaterError
 from lowwater.recording.reader import load
 
 HERE = Path(__file__).resolve().parent

@@ -9,7 +9,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from lowwater.model.errors import UnreadableInput
+from lowwater.errors import UnreadableInput
 from lowwater.recording.frames import MAGIC, frame, whole_frames
 from lowwater.recording.reader import load
 from lowwater.recording.records import decode

@@ -26,7 +26,7 @@ class GradientRegistry(Cause):
     The function refers to its graph, and the graph to all others of that model.
     So a model that is built, fitted and dropped in a loop never leaves memory completely.
     `del`, `clear_session()` and `gc.collect()` together do not help:
-    measured on TensorFlow 2.21, a small model leaves 4.6 MB behind, a MobileNetV2 143 MB.
+    measured on TensorFlow 2.21, a small model leaves 5.8 MB behind, a MobileNetV2 200 MB.
 
     Training is not the only case. TensorFlow stores every custom gradient when it is
     traced: `silu` and `swish` in `predict` too (0.1 MB for each small model built or loaded;

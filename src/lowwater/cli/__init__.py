@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from lowwater.model.errors import LowwaterError
+from lowwater.errors import LowwaterError
 from lowwater.model.printable import one_line
 
 COMMANDS = ("run", "diagnose", "report", "explain", "doctor", "demo")

@@ -8,8 +8,8 @@ from typing import ParamSpec, TextIO
 
 import click
 
+from lowwater.errors import LowwaterError, UserError
 from lowwater.model import Diagnosis
-from lowwater.model.errors import LowwaterError, UserError
 from lowwater.model.printable import one_line, printable
 
 _WIDEST = 100

@@ -12,7 +12,7 @@ from lowwater.cli._output import say
 from lowwater.diagnose.sandbox import sandboxes
 from lowwater.diagnose.writes import MOST_NAMED, Writes
 from lowwater.diagnose.written_files import writes_files
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 from lowwater.model.printable import one_line
 
 _SEEMS = "The program runs several times and seems to write files: each run writes them again."

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from lowwater.cli._output import print_diagnosis, say
+from lowwater.errors import UsageError
 from lowwater.model.assignment import Assignment
-from lowwater.model.errors import UsageError
 from lowwater.recording.recording_file import recording_at
 from lowwater.supervisor.launch import launch
 from lowwater.supervisor.session import live_line, watch

@@ -17,8 +17,8 @@ from lowwater.diagnose.kept_runs import kept_runs
 from lowwater.diagnose.lab import Lab
 from lowwater.diagnose.rerun import Program, Reruns
 from lowwater.diagnose.run_guard import RunGuard
+from lowwater.errors import UsageError
 from lowwater.model.assignment import STDIN
-from lowwater.model.errors import UsageError
 from lowwater.model.units import parse_duration
 from lowwater.recording.recording_file import check_place
 from lowwater.report.experiments_bar import experiments_bar

@@ -15,7 +15,7 @@ from lowwater.causes._page import FLAT, Page, page_of
 from lowwater.causes._symptoms import SYMPTOMS, Symptom, symptom_of
 from lowwater.causes.catalogue import CAUSES, Cause
 from lowwater.cli._output import show
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 from lowwater.report.screen import Screen
 
 _WIDEST = 100

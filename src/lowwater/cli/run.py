@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lowwater.cli._output import print_diagnosis, tell, write_json
+from lowwater.errors import UsageError
 from lowwater.model.assignment import STDIN, Assignment
-from lowwater.model.errors import UsageError
 from lowwater.model.units import parse_bytes
 from lowwater.recording.recording_file import check_place, recording_at
 from lowwater.supervisor.launch import launch

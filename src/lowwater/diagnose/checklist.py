@@ -14,8 +14,8 @@ from lowwater.diagnose.facts import Facts
 from lowwater.diagnose.lab import Ground, Lab, Listener
 from lowwater.diagnose.order import in_order, is_suspected, partners
 from lowwater.diagnose.rerun import Ran
+from lowwater.errors import UserError
 from lowwater.model import Diagnosis, Finding, Kind
-from lowwater.model.errors import UserError
 from lowwater.model.experiment import (
     NOT_NEEDED,
     Conclusion,

@@ -20,7 +20,7 @@ from typing import Final
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.files_beside import files_in
 from lowwater.diagnose.private_files import close_to_others, private_folder
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 
 _MOST_FILES: Final = 500
 _KEPT_S: Final = 30 * 24 * 3600

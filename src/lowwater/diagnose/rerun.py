@@ -18,9 +18,9 @@ from lowwater.diagnose.last_words import last_words, tail
 from lowwater.diagnose.private_files import new_private_file
 from lowwater.diagnose.run_guard import RunGuard
 from lowwater.diagnose.writes import Listing, Writes, facts_of
+from lowwater.errors import UnreadableInput
 from lowwater.model import Diagnosis, Ending, Note, Topic
 from lowwater.model.assignment import Assignment
-from lowwater.model.errors import UnreadableInput
 from lowwater.model.units import format_duration
 from lowwater.recording.reader import load
 from lowwater.recording.records import FactsTold, Noted

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
 from lowwater.diagnose.copied_folder import copy_folder, entries
-from lowwater.model.errors import UsageError, UserError
+from lowwater.errors import UsageError, UserError
 from lowwater.model.units import format_bytes
 
 _LARGEST_COPY: Final = 500 << 20

@@ -2,8 +2,8 @@
 
 from typing import Any, NoReturn
 
+from lowwater.errors import AlreadyReleased, UserError
 from lowwater.giveback.living import what_is
-from lowwater.model.errors import AlreadyReleased, UserError
 
 _NOTE = "_lowwater_released"
 

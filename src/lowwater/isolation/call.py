@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
+from lowwater.errors import NotPicklable
 from lowwater.isolation import keras_models
 from lowwater.isolation.parcel import Parcel, StaysHere, pack, unpack
-from lowwater.model.errors import NotPicklable
 
 # ruff: noqa: ANN401 - functions and arguments are the user's
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from lowwater.errors import UsageError
 from lowwater.isolation.local import engine as local
 from lowwater.isolation.local.engine import Raw, Start
 from lowwater.isolation.order import TrialOrder
-from lowwater.model.errors import UsageError
 
 
 class Engine(Protocol):

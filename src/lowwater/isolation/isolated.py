@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
+from lowwater.errors import UsageError
 from lowwater.isolation.adapters import keras_tuner
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.limits import Duration, Limits, Size
 from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.trial import Trial, attempt
-from lowwater.model.errors import UsageError
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 from lowwater.model.units import parse_bytes, parse_duration
 
 Duration = str | float | None

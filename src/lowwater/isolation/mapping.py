@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import Any, Literal
 
+from lowwater.errors import UsageError
 from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.isolated import Isolated
@@ -16,7 +17,6 @@ from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.progress_bar import progress_bar
 from lowwater.isolation.results_file import ResultsFile
 from lowwater.isolation.trial import Trial, attempt
-from lowwater.model.errors import UsageError
 
 # ruff: noqa: ANN401 - configurations and results are the user's
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from lowwater.errors import UnreadableInput
 from lowwater.isolation.results_frames import (
     MARK,
     FirstFramesDamaged,
@@ -16,7 +17,6 @@ from lowwater.isolation.results_frames import (
     first_frames,
     first_mark,
 )
-from lowwater.model.errors import UnreadableInput
 
 _VERSION = 2
 MAGIC = b"LOWWATER-RESULTS%d\n" % _VERSION

@@ -20,12 +20,12 @@ from typing import IO, Any, Self
 import cloudpickle
 import msgspec
 
+from lowwater.errors import UsageError
 from lowwater.isolation.fingerprint import Fingerprints
 from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.results_contents import MAGIC, Contents, Record, contents_of, decoded
 from lowwater.isolation.results_frames import MARK, Payload, frame
 from lowwater.isolation.trial import Trial
-from lowwater.model.errors import UsageError
 
 
 class ResultsFile:

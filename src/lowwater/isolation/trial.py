@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from lowwater.errors import ChildDied, NotPicklable
 from lowwater.isolation.call import packed
 from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine
@@ -13,7 +14,6 @@ from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.local.result import value_of
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.outcome import MemoryStory, TrialOutcome
-from lowwater.model.errors import ChildDied, NotPicklable
 from lowwater.probes.levels import levels_now
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
+from lowwater.errors import UnreadableInput
 from lowwater.model import (
     EXIT,
     Census,
@@ -26,7 +27,6 @@ from lowwater.model import (
     Unit,
     gauges,
 )
-from lowwater.model.errors import UnreadableInput
 from lowwater.model.experiment import Fact
 from lowwater.recording import records
 

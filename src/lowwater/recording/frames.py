@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from lowwater.model.errors import UnreadableInput
+from lowwater.errors import UnreadableInput
 
 FORMAT_VERSION = 2
 _NAME = b"LOWWATER"

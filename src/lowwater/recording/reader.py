@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from lowwater.errors import UnreadableInput
 from lowwater.model import Timeline
-from lowwater.model.errors import UnreadableInput
 from lowwater.model.units import format_bytes
 from lowwater.recording import records
 from lowwater.recording.bounds import Bounds, OutOfBounds

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 from lowwater.recording.frames import MAGIC
 
 _NAME = MAGIC[:-1]

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lowwater.model.errors import UnreadableInput
+from lowwater.errors import UnreadableInput
 from lowwater.model.interruption import let_through, quietly
 from lowwater.recording.descriptors import out_of_the_way
 from lowwater.recording.frames import MAGIC, frame

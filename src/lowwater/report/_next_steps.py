@@ -135,9 +135,8 @@ def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:
         f"MALLOC_ARENA_MAX=1 {_run(diagnosis)} {script}",
     )
     yield NextStep(
-        "Or use another allocator (measured: 2.6 MB instead of 8.6; Lowwater cannot see inside "
-        "it):",
-        f"LD_PRELOAD=libjemalloc.so.2 python {script}",
+        "Or use another allocator (measured: 2.6 MB instead of 8.6):",
+        f"LD_PRELOAD=libjemalloc.so.2 {_run(diagnosis)} {script}",
     )
 
 

@@ -8,8 +8,8 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, Final, TextIO
 
 from lowwater.agent.native_trace.sites import add_sites
+from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.model import Diagnosis, Evidence, Finding, Kind, Timeline, Topic
-from lowwater.model.errors import LowwaterError, UnreadableInput
 from lowwater.model.experiment import Conclusion, Experiments
 from lowwater.probes.headroom import headroom
 from lowwater.recording.fold import ending

@@ -1,35 +1,12 @@
 """The code of the pages is run as it stands there."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from how_to import run_page
+
 pytestmark = [pytest.mark.trials, pytest.mark.xdist_group("ray")]
-
-PAGES = Path(__file__).parents[3] / "docs" / "how-to"
-
-
-def run_page(name, folder):
-    text = (PAGES / name).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert blocks, "the page has no code"
-    script = folder / "page.py"
-    script.write_text("\n".join(blocks))
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=300,
-        check=False,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_ray(tmp_path):

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import lowwater
-from lowwater.model.errors import ChildDied, NotPicklable
+from lowwater.errors import ChildDied, NotPicklable
 
 pytestmark = pytest.mark.trials
 

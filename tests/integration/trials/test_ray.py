@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import lowwater
-from lowwater.model.errors import (
+from lowwater.errors import (
     ChildDied,
     ChildOutOfMemory,
     ChildTimedOut,

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 import lowwater
-from lowwater.model.errors import ChildDied, ChildOutOfMemory, UsageError
+from lowwater.errors import ChildDied, ChildOutOfMemory, UsageError
 
 pytestmark = pytest.mark.trials
 

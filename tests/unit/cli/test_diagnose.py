@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lowwater.cli.diagnose import command
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from lowwater.cli._doctor import examine
 from lowwater.cli._doctor.surroundings import Machine
 from lowwater.cli._doctor.text import as_data, as_text
 from lowwater.cli.doctor import command
+from lowwater.errors import UserError
 from lowwater.model import NotMeasured, Reading
-from lowwater.model.errors import UserError
 from lowwater.probes.cgroup import CgroupProbe
 
 GIB = 1 << 30

@@ -133,7 +133,7 @@ def test_symptom_leads_to_commands_and_causes():
 clear_session() does not free the memory
 clear_session() forgets Keras' own global state. It does not free a model that a
 variable, a list, a History or TensorFlow's gradient registry still holds: for
-models that are built and fitted in a loop it leaves 4.6 MB for each small one,
+models that are built and fitted in a loop it leaves 5.8 MB for each small one,
 with `del` and `gc.collect()` as well. Between the epochs of a living model it
 frees nothing, and traced random numbers start over.
 

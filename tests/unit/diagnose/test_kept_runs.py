@@ -9,7 +9,7 @@ import pytest
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.kept_runs import kept_runs
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from lowwater.diagnose import sandbox
 from lowwater.diagnose.sandbox import sandboxes
-from lowwater.model.errors import UsageError
+from lowwater.errors import UsageError
 
 
 @pytest.fixture

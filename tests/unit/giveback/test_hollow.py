@@ -5,8 +5,8 @@ import weakref
 
 import pytest
 
+from lowwater.errors import AlreadyReleased, UserError
 from lowwater.giveback.hollow import empty, is_shell, story_of
-from lowwater.model.errors import AlreadyReleased, UserError
 
 
 class Net:

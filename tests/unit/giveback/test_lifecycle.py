@@ -8,8 +8,8 @@ import weakref
 import pytest
 
 import lowwater
+from lowwater.errors import UsageError
 from lowwater.giveback.request import one_at_a_time
-from lowwater.model.errors import UsageError
 
 
 class Net:

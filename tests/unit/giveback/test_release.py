@@ -7,9 +7,9 @@ import weakref
 import pytest
 
 import lowwater
+from lowwater.errors import UsageError
 from lowwater.giveback.receipt import Receipt
 from lowwater.giveback.steps import LADDER
-from lowwater.model.errors import UsageError
 
 
 class Net:

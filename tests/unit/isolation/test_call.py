@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
+from lowwater.errors import NotPicklable
 from lowwater.isolation.call import make, packed
 from lowwater.isolation.mapping import arguments
-from lowwater.model.errors import NotPicklable
 
 LOCK = threading.Lock()
 

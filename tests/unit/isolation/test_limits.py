@@ -2,8 +2,8 @@
 
 import pytest
 
+from lowwater.errors import UsageError
 from lowwater.isolation.limits import Limits
-from lowwater.model.errors import UsageError
 
 
 def test_durations_and_sizes_are_read_as_we_print_them():

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import lowwater
+from lowwater.errors import UsageError
 from lowwater.isolation.parcel import pack, unpack
 from lowwater.isolation.ray import node
 from lowwater.isolation.ray.engine import room_on
 from lowwater.isolation.ray.wire import from_arrays, to_arrays
 from lowwater.isolation.surroundings import Surroundings
-from lowwater.model.errors import UsageError
 
 
 def surroundings(**parts):

@@ -10,13 +10,13 @@ import zlib
 import msgspec
 import pytest
 
+from lowwater.errors import UnreadableInput, UsageError
 from lowwater.isolation import results_frames
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.results_file import ResultsFile
 from lowwater.isolation.results_frames import MARK
 from lowwater.isolation.trial import Trial
-from lowwater.model.errors import UnreadableInput, UsageError
 
 TRIALS = [Trial(abs, (number,), {}, Limits()) for number in range(4)]
 VALUES = {number: f"value {number}" for number in range(4)}

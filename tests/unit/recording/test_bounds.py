@@ -9,7 +9,7 @@ import sys
 import msgspec
 import pytest
 
-from lowwater.model.errors import UnreadableInput
+from lowwater.errors import UnreadableInput
 from lowwater.recording import bounds, fold
 from lowwater.recording.frames import MAGIC, MOST_BYTES, MOST_FRAME_BYTES, frame
 from lowwater.recording.reader import Follower, load

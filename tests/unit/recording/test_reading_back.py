@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
+from lowwater.errors import UnreadableInput
 from lowwater.model import Kind, Mending, MendState
-from lowwater.model.errors import UnreadableInput
 from lowwater.model.experiment import Difference, Effect, Experiment, Experiments, Measured
 from lowwater.recording.frames import MAGIC, frame
 from lowwater.recording.reader import Follower, load

@@ -9,8 +9,8 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from lowwater.agent.native_trace.tracer import SUFFIX, checksum
+from lowwater.errors import UserError
 from lowwater.model import NativeSite
-from lowwater.model.errors import UserError
 from lowwater.recording.reader import Follower
 from lowwater.recording.records import NativeSites, NativeTraced, Noted, Record
 from lowwater.recording.writer import append_after_end

@@ -24,7 +24,7 @@ GRADIENT_REGISTRY = KnownLeak(
         "and SavedModels with custom gradients, stay even without training."
     ),
     costs=(
-        "4.6 MB for each small model that is built, fitted and dropped, 143 MB for each "
+        "5.8 MB for each small model that is built, fitted and dropped, 200 MB for each "
         "MobileNetV2, 0.1 MB for each small model with `silu` that predicts; `del`, "
         "`clear_session()` and `gc.collect()` together do not free it."
     ),

@@ -9,12 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
+from lowwater.errors import UsageError
 from lowwater.isolation.cancel import Cancel
 from lowwater.isolation.engines import Engine, engine_of
 from lowwater.isolation.limits import Duration, Limits, Size
 from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.trial import Trial, attempt
-from lowwater.model.errors import UsageError
 
 # ruff: noqa: ANN401 - joblib has no types
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from lowwater.errors import UserError
 from lowwater.isolation.local.result import Kind, Result, result_of, value_of
 from lowwater.isolation.outcome import MemoryStory, TrialOutcome
 from lowwater.isolation.parcel import Parcel
-from lowwater.model.errors import UserError
 
 # ruff: noqa: ANN401 - KerasTuner's types, which may not be there
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lowwater.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, LowwaterError
 from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.lending import ASK
 from lowwater.isolation.local import logs
@@ -21,7 +22,6 @@ from lowwater.isolation.local.server_process import ServerProcess, Servers
 from lowwater.isolation.local.tree import kill_session
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import from_descriptors, pack, to_files
-from lowwater.model.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, LowwaterError
 from lowwater.model.units import format_bytes, format_duration
 
 Start = Literal["fork", "spawn"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
+from lowwater.errors import ChildDied, NotPicklable
 from lowwater.isolation.parcel import Parcel, pack, unpack
-from lowwater.model.errors import ChildDied, NotPicklable
 
 Kind = Literal["returned", "raised"]
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

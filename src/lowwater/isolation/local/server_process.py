@@ -10,10 +10,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from lowwater.errors import ChildDied
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.preloads import frameworks_here, settings_here
 from lowwater.isolation.parcel import nameless_file
-from lowwater.model.errors import ChildDied
 
 # It sees the modules that the caller sees; the rest it is told through the channel.
 _BOOT = """\

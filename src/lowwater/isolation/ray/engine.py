@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lowwater.errors import ChildDied, UsageError
 from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.local.preloads import frameworks_here
@@ -17,7 +18,6 @@ from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.ray.host import ASKED, BEGAN, ENDED, LOGGED, WRITTEN
 from lowwater.isolation.ray.hosts import LOOK_S, Clusters, Handle, HostLost, Hosts, told
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
-from lowwater.model.errors import ChildDied, UsageError
 
 # A node that dies is not the trial's fault. A trial under which three die probably kills them.
 _MOST_HOSTS = 3

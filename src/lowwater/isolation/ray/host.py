@@ -10,6 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from lowwater.errors import LowwaterError
 from lowwater.isolation.cancel import Cancel, Cancelled
 from lowwater.isolation.lending import Lender, Question
 from lowwater.isolation.local import engine
@@ -17,7 +18,6 @@ from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.ray.node import adopt, as_seen_here
 from lowwater.isolation.ray.wire import Errand, Reply, from_arrays, to_arrays
-from lowwater.model.errors import LowwaterError
 
 # What the caller is told while a trial runs.
 BEGAN, WRITTEN, LOGGED, ASKED, ENDED = "began", "written", "logged", "asked", "ended"

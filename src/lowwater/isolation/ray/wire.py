@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lowwater.errors import LowwaterError
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.parcel import Parcel, copied
 from lowwater.isolation.surroundings import Surroundings
-from lowwater.model.errors import LowwaterError
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from lowwater.model import errors
+from lowwater import errors
 
 
 def all_errors():
