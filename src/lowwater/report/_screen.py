@@ -50,11 +50,32 @@ def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool) -> st
     """All sections that have something to say, with an empty line between them."""
     drawn = io.StringIO()
     console = Screen.drawing(drawn, width, colour=colour)
-    for part in _sections(diagnosis, width, verbose=verbose):
-        console.print(part)
-        console.print()
-    _print_steps(console, next_steps(diagnosis))
+    if _is_plain(diagnosis) and not verbose:
+        _draw_plain(diagnosis, width, console)
+    else:
+        for part in _sections(diagnosis, width, verbose=verbose):
+            console.print(part)
+            console.print()
+        _print_steps(console, next_steps(diagnosis))
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
+
+
+def _is_plain(diagnosis: Diagnosis) -> bool:
+    """Whether all is well, and nothing happened that a reader should know."""
+    ending = diagnosis.ending
+    is_quiet = not (diagnosis.findings or diagnosis.notes or diagnosis.mended)
+    has_ended_well = ending is not None and ending_sentence(ending) is None
+    return diagnosis.verdict.kind is Kind.FLAT and is_quiet and has_ended_well
+
+
+def _draw_plain(diagnosis: Diagnosis, width: int, console: Console) -> None:
+    """Ten lines: who has no leak wants to get on."""
+    console.print(_headline(diagnosis, width))
+    console.print()
+    console.print(_reason(diagnosis.verdict))
+    console.print()
+    for part in (*_summary(diagnosis, width), *_footprint(diagnosis, verbose=False)):
+        console.print(part)
 
 
 def _sections(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Iterator[RenderableType]:
@@ -217,7 +238,10 @@ def _footprint(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableTyp
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
     looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
     told = f"Overhead: {took} sampling in {of}{looking}."
-    yield Text(told if verbose else f"{told}\nFor more details, add -v.", "dim")
+    more = "For more details, add -v."
+    # On one line where it fits: the line that says what it cost is the last of a flat run.
+    space = "\n" if cost.collections else " "
+    yield Text(told if verbose else f"{told}{space}{more}", "dim")
 
 
 def _cost_of_looking(cost: Footprint) -> str:

@@ -70,7 +70,16 @@ def test_first_screen_fits_on_a_terminal(name: str) -> None:
     about_a_library = 8 if any(finding.library for finding in diagnosis.findings) else 0
     further = 6 * max(0, len(diagnosis.findings) - 1)
     assert len(lines) <= 40 + about_a_library + further
-    assert name != "flat" or len(lines) <= 17
+    assert name != "flat" or len(lines) <= 10
+
+
+def test_flat_run_with_something_to_know_says_it_and_what_to_do() -> None:
+    noted = replace(screen_of("flat"), notes=("a probe failed",))
+
+    shown = render(noted)
+
+    assert "A probe failed." in shown
+    assert "What to do next" in shown
 
 
 def test_no_line_is_wider_than_the_screen_or_ends_in_blanks(case: Diagnosis) -> None:
