@@ -12,6 +12,7 @@ SOURCE = ROOT / "src" / "lowwater"
 VOICE = (ROOT / "docs" / "voice.md").read_text(encoding="utf-8")
 # What no user reads: helpers for tests.
 UNREAD = frozenset({"testing.py"})
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in UNREAD)
 Described = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -74,6 +75,11 @@ def test_no_text_has_a_phrase_that_we_do_not_use_any_more(path: Path) -> None:
     ]
 
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", HOW_TO, ids=lambda path: path.stem)
+def test_no_how_to_page_has_such_a_phrase(path: Path) -> None:
+    assert not found_in(path.read_text(encoding="utf-8"))
 
 
 def test_every_kind_of_text_is_seen() -> None:

@@ -76,7 +76,7 @@ class EagerCache(Cause):
     Neither cache has a limit. Measured on TensorFlow 2.21:
     under a global seed (`tf.random.set_seed`, `keras.utils.set_random_seed`) each eager
     `tf.random.…` call has its own seed, and so its own kernel: 36 KB per call.
-    The name of a variable is an attribute too: 35 KB for each new name, 0.2 MB for each small
+    The name of a variable is an attribute too: 36 KB for each new name, 0.2 MB for each small
     model that is built, 70 KB for each `model.save` or `load_weights`.
     `predict` on changing lengths costs about 75 KB per length. On processors where oneDNN is on,
     much of it belongs to oneDNN, which stops at about two thousand shapes.

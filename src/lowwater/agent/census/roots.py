@@ -29,9 +29,9 @@ class Modules:
 
 
 def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:
-    """Sort all modules; ours are in neither."""
-    users: list[ModuleType] = []
-    libraries: list[ModuleType] = []
+    """Sort all modules, each once however many names it has; ours are in neither."""
+    users: dict[int, ModuleType] = {}
+    libraries: dict[int, ModuleType] = {}
     # Somebody may import in another thread: not a live view of the dictionary.
     for name, module in [*sys.modules.items()]:
         # Some put other things there; and `isinstance` would ask a lazy module what it is.
@@ -41,8 +41,9 @@ def modules_now(is_users: Callable[[str], bool], our_name: str) -> Modules:
             continue
         filename = namespace(module).get("__file__")
         is_own = name == "__main__" or (type(filename) is str and is_users(filename))
-        (users if is_own else libraries).append(module)
-    return Modules(tuple(users), tuple(libraries))
+        # `multiprocessing` files the program's module a second time, as `__mp_main__`.
+        (users if is_own else libraries).setdefault(id(module), module)
+    return Modules(tuple(users.values()), tuple(libraries.values()))
 
 
 _namespace: Callable[[ModuleType], dict[str, Any] | None] = vars(ModuleType)["__dict__"].__get__

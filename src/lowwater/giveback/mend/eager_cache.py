@@ -20,7 +20,7 @@ class EagerCacheRepair(Repair):
     """Leaves the running number out of the names by which eager variables get their kernels.
 
     TensorFlow keeps a kernel for every name, shape and type that an eager variable was ever made
-    with, 35 KB each. The name is there for error messages only: variables of the same name share
+    with, 36 KB each. The name is there for error messages only: variables of the same name share
     one kernel already. So `dense_18/kernel` gets that of `dense/kernel`. The variable keeps its
     own name; only a message about a variable that was deleted shows the shorter one.
 

@@ -48,6 +48,14 @@ def test_modules_of_the_program_are_told_by_their_files(put_in_modules):
     assert "mine" in modules.users_names
 
 
+def test_module_with_two_names_is_there_once(put_in_modules):
+    """`multiprocessing` gives `__main__` the name `__mp_main__` as well."""
+    mine = a_module("mine", __file__="/me/mine.py")
+    put_in_modules(mine=mine, also_mine=mine)
+
+    assert sorted_now("/me/mine.py").users.count(mine) == 1
+
+
 def test_our_own_modules_are_in_neither():
     modules = sorted_now()
     names = {namespace(module)["__name__"] for module in (*modules.users, *modules.libraries)}
