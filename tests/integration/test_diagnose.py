@@ -321,7 +321,7 @@ def test_producer_that_outruns_its_consumer_only_in_whole_rounds_is_not_acquitte
     found = diagnosis(script)
 
     assert found.states == {"LW102": "confirmed"}
-    assert "all with full rounds" in " ".join(found.stdout.split())
+    assert "all at full length" in " ".join(found.stdout.split())
 
 
 @pytest.mark.tensorflow
@@ -357,7 +357,7 @@ def test_program_that_needs_its_callback_is_a_row_and_the_callback_is_named_all_
     assert found.returncode == 0
     assert found.effect("without your callbacks") == "failed"
     assert "exit code 1" in found.row("without your callbacks")["says"]
-    assert found.effect("your callbacks run once only") == "stops"
+    assert found.effect("your callbacks run only once") == "stops"
     assert found.sentences[0].startswith("The callback Keeps (train.py:")
 
 

@@ -252,7 +252,7 @@ class TestCall:
     def test_started_by_spawn_where_asked_for(self):
         outcome = lowwater.isolated(double, start="spawn").run(3)
 
-        assert (outcome.value, outcome.started) == (6, "spawn: asked for")
+        assert (outcome.value, outcome.started) == (6, "spawn: requested")
 
     def test_module_beside_the_script_is_found(self, tmp_path):
         (tmp_path / "trials.py").write_text(
@@ -505,7 +505,7 @@ class TestFaults:
         assert "raise Odd" in str(caught.value.__cause__)
 
     def test_result_that_cannot_be_sent_is_named(self):
-        with pytest.raises(NotPicklable, match=r"What the function returned .*a lock"):
+        with pytest.raises(NotPicklable, match=r"The function's return value .*a lock"):
             lowwater.isolated(threading.Lock)()
 
     def test_exit_of_the_child_is_not_the_end_of_the_caller(self):
@@ -653,7 +653,7 @@ class TestFaults:
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(100)
 
-        with pytest.raises(ChildDied, match="The process that starts trials died"):
+        with pytest.raises(ChildDied, match="The process that starts trials failed"):
             lowwater.isolated(trial)()
         assert engine._forking.get().why_unsafe() is None
 

@@ -814,7 +814,9 @@ def test_registry_of_another_make_is_left_alone(programs):
     """,
     )
 
-    assert stdout.startswith("True ['Lowwater does not know how this TensorFlow release keeps")
+    assert stdout.startswith(
+        "True ['Lowwater does not support the way this TensorFlow release keeps"
+    )
 
 
 STAYS_OPEN = "1 open session left open; may still be in use: see lowwater.sessions()"

@@ -28,7 +28,7 @@ _LEAST_PYTHON_SIDE = 16 << 10
 # in all recordings at most 17 times, for the operations of a v1 graph.
 _MOST_NATIVE = 25
 _OUTSIDE = "Most of that memory is outside Python objects and is freed with them."
-_SHARED = "Something else holds the same objects: they are freed only when all holders let go."
+_SHARED = "Something else holds the same objects: they are freed only when every holder drops them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def why_nothing_is_found(evidence: Evidence) -> str:
         return "no cause found: memory in use did not grow between two heap scans"
     if looks >= _FEWEST_CENSUSES:
         return (
-            "no cause found: no line or name of the program leads to what grew; try `lowwater "
+            "no cause found: no line or name in the program leads to what grew; try `lowwater "
             "diagnose`"
         )
     looked = "made one heap scan" if looks else "made no heap scan"

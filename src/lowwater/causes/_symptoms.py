@@ -31,10 +31,10 @@ SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         ("oom", "out of memory", "memoryerror", "killed", "exit 137", "oom killer", "sigkill"),
         "The program runs out of memory",
-        "Either memory grows with every round until nothing is left (a leak), or one round "
-        "needs more than there is (too big). Run the program under Lowwater: the report "
-        "survives the crash, and it judges what happened until then. If memory in use is "
-        "level from round to round, nothing leaks: use a smaller batch or a smaller model.",
+        "Either memory grows with every round until none is left (a leak), or one round needs "
+        "more than the machine has (too large). Run the program under Lowwater: you get a "
+        "report even if the program crashes, and it covers the run up to that point. If memory "
+        "in use stays level, nothing leaks: use a smaller batch or a smaller model.",
         (_RUN, _MEND),
         ("LW102", "LW201", "LW205", "LW301", "LW302"),
     ),
@@ -42,7 +42,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         ("ResourceExhaustedError", "oom when allocating tensor", "ran out of memory trying to"),
         "TensorFlow raises ResourceExhaustedError",
         "TensorFlow's own pool is full. The pool never returns memory to the system, so look "
-        "at what is in use inside it, not at its size. If in use grows with every round, "
+        "at the memory in use inside it, not at its size. If that grows with every round, "
         "something keeps tensors or models. A caught error can be the reason too: the "
         "exception holds the frames of the failed call, and so its tensors.",
         (
@@ -57,11 +57,11 @@ SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         ("gpu", "nvidia-smi", "cuda", "vram", "cuda out of memory", "gpu memory"),
         "nvidia-smi shows a full GPU",
-        "By its documentation, TensorFlow takes nearly the whole GPU at startup and keeps it "
-        "until the process ends. So a full GPU in nvidia-smi is no sign of a leak: what counts "
-        "is what is in use inside TensorFlow's pool. To let it take only what it needs, set "
-        "TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To give all of it back, end "
-        "the process. Lowwater itself was not tested on a GPU.",
+        "According to its documentation, TensorFlow takes nearly the whole GPU at startup and "
+        "keeps it until the process ends. So a full GPU in nvidia-smi is not a sign of a leak: "
+        "what counts is the memory in use inside TensorFlow's pool. To take only what the "
+        "program needs, set TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To return "
+        "all of it, end the process. Lowwater itself was not tested on a GPU.",
         (
             ("lowwater run train.py", "is memory in use growing, on the host and on each device?"),
             ("@lowwater.isolated", "in the program: run a training in its own process"),
@@ -71,11 +71,11 @@ SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         ("clear_session", "clear session"),
         "clear_session() does not free the memory",
-        "clear_session() forgets Keras' own global state. It does not free a model that a "
-        "variable, a list, a History or TensorFlow's gradient registry still holds: for "
-        "models that are built and fitted in a loop it leaves 5.8 MB for each small one, with "
-        "`del` and `gc.collect()` as well. Between the epochs of a living model it frees "
-        "nothing, and traced random numbers start over.",
+        "clear_session() resets the global state of Keras. It does not free a model that a "
+        "variable, a list, a History or TensorFlow's gradient registry still holds. A small "
+        "model that is built and fitted in a loop leaves 5.8 MB behind, even with `del` and "
+        "`gc.collect()`. Between the epochs of one model, clear_session() frees nothing, and "
+        "traced functions repeat their random numbers.",
         (("lowwater.mend()", "in the program, before the first model: repairs it"), _MEND, _RUN),
         ("LW205", "LW206", "LW201"),
     ),
@@ -140,7 +140,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         ("retracing", "triggered tf.function retracing", "tf.function", "retrace"),
         "TensorFlow warns about tf.function retracing",
-        "Each trace is a graph that stays for as long as the function. Python numbers and new "
+        "Each trace is a graph that lives as long as the function. Python numbers and new "
         "shapes are traced again each time. Pass tensors, or give the function an "
         "input_signature; reduce_retracing=True does not help with Python numbers.",
         (_RUN, _DIAGNOSE),

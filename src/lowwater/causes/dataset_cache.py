@@ -19,8 +19,8 @@ _LEAST_CACHES = 0.5
 class DatasetCache(Cause):
     """`Dataset.cache()` holds the whole data set in memory.
 
-    This is its purpose: memory rises through the first epoch and then stays level.
-    Two mistakes make it rise without end. After `repeat()` the data set never ends, so the cache
+    This is its purpose: memory rises during the first epoch and then stays level.
+    Two mistakes make it rise forever. After `repeat()` the data set never ends, so the cache
     is never complete. And a pipeline that is rebuilt in every epoch fills a new cache, which
     stays as long as something keeps the pipeline, such as a list.
 

@@ -85,7 +85,7 @@ class EagerCache(Cause):
     A new Python number costs 0.6 KB. `clear_session()` frees everything but these numbers.
 
     TensorFlow does not report how much the kernel cache holds. If memory rose, Lowwater empties
-    the cache when the program ends: the memory that comes back is what the cache held.
+    the cache when the program ends: the memory that this frees is what the cache held.
 
     Leaks:
 

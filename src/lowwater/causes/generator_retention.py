@@ -42,7 +42,7 @@ class GeneratorRetention(Cause):
     code = "LW303"
     name = "generator-retention"
     fix = (
-        "Return each batch without keeping it. If you need a memo, give it a bound and key it by "
+        "Return each batch without keeping it. If you need a cache, limit its size and key it by "
         "index."
     )
 

@@ -40,5 +40,5 @@ class GreedyGpu(Cause):
         """The run has a GPU, and the setting is known to be off."""
         if evidence.environment.get(GPU_GROWTH) != "off":
             return None
-        message = "TensorFlow reserved the whole GPU at startup, however little the program uses."
+        message = "TensorFlow reserved the whole GPU at startup, even if the program needs little."
         return Claim(message)

@@ -24,7 +24,7 @@ _FIXES = {
     "deque": "Give it a maximum length: `collections.deque(maxlen=1000)`.",
     **dict.fromkeys(
         ("BytesIO", "StringIO", "bytearray", "str", "bytes"),
-        "Write it to a file as it comes, or empty it after reading.",
+        "Write the data to a file as it arrives, or clear it after reading.",
     ),
 }
 # Modules that are loaded meanwhile grow a little, too.
@@ -34,8 +34,8 @@ _QUEUE_FIX = (
 )
 _PYTHON_FIX = "Unregister what you no longer need, or register less."
 _TENSOR_FIX = (
-    "Keep the number, `losses.append(loss.item())`, or only the tensor, `loss.detach()`. Now "
-    "each loss keeps the activations of its step."
+    "Keep the number, `losses.append(loss.item())`, or only the tensor, `loss.detach()`. As it "
+    "is, each loss keeps the activations of its step."
 )
 _OBJECT_FIX = "Reuse one attribute, or keep the last few in a `collections.deque(maxlen=10)`."
 

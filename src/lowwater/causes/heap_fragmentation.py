@@ -12,8 +12,8 @@ class HeapFragmentation(Cause):
     malloc can return only the top of its heap to the system.
     One small object above a hundred freed megabytes keeps them in the process.
     The bytes in use are level, but the process looks larger with every epoch.
-    It happens when a program alternates large and small, short-lived and long-lived objects, and
-    in programs with many threads, each with its own heap.
+    It happens when a program mixes large and small, short-lived and long-lived objects, or
+    uses many threads, each with its own heap.
 
     Looks like a leak:
 

@@ -16,7 +16,7 @@ class LayerNodes(Cause):
     """A reused layer keeps every layer ever connected to it.
 
     In the functional API, each call of a layer on a symbolic tensor creates a node.
-    The layers on both sides remember the node, and the node remembers them.
+    The layers on both sides refer to the node, and the node refers to them.
     So a backbone in use keeps the head of each model that was built on top of it,
     with its weights, even after the model is deleted.
     `del` and `clear_session()` change nothing. A subclassed model creates no nodes.
@@ -57,8 +57,8 @@ class LayerNodes(Cause):
         """Which layer it is, and which line builds on it."""
         name = _kinds.class_name(_first_layer(holder).type)
         message = (
-            f"A `{name}` that is still in use remembers every layer ever connected to it, and "
-            "keeps the layers and weights of deleted models"
+            f"A `{name}` that is still in use keeps every layer ever connected to it, with the "
+            "weights of deleted models"
         )
         made = models_made(evidence)
         if made is None:

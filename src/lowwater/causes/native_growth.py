@@ -14,7 +14,7 @@ _LEAST_BYTES = 1 << 20
 _LEAST_OF_SITE = 0.25
 _MOST = 0.5
 _UNSEEN = "no Python object that Lowwater can see"
-_UNNAMED = "objects of Python or of a library that no line of the program leads to"
+_UNNAMED = "Python or library objects that no line of the program leads to"
 # memray sees the memory of Python objects as well: only what is clearly more than these have
 # grown by cannot be theirs.
 _BEYOND_OBJECTS = 1.25
@@ -24,15 +24,16 @@ class NativeGrowth(Cause):
     """Memory in use grows, and no Python object explains it.
 
     The growth was measured in the allocator, so it is real.
-    But the objects of the program did not grow by as much, and nothing else that is known to
-    hold memory outside Python grew either.
+    But the objects of the program did not grow by as much, and nothing else known to hold memory
+    outside Python grew.
     It may be a cache inside a library, an extension that does not free its memory, or threads.
-    Lowwater also reports this cause if objects of Python or of a library did grow, but no line
-    or name of the program leads to them.
+    Lowwater also reports this cause if Python or library objects did grow, but no line or name
+    in the program leads to them.
 
-    With `pip install 'lowwater[native]'`, memray watches a few rounds of such a run, which become
-    several times slower. The report then names the line that allocates and the native function.
-    memray is not used if a pool allocator would make its answer misleading, if the program uses
+    With `pip install 'lowwater[native]'`, memray watches a few rounds of such a run and makes
+    them several times slower. The report then names the line that allocates, and the native
+    function.
+    memray is not used if a pool allocator would make its results misleading, if the program uses
     its own profile function, or if one round takes longer than 20 s. A note says so.
 
     Leaks:

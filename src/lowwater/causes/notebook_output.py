@@ -14,7 +14,7 @@ class NotebookOutput(Cause):
 
     IPython stores the value of each cell's last line in `Out`, and the latest three in
     `_`, `__` and `___`. After an error, `sys.last_traceback` holds the frames of the failed
-    cell with all their variables. Then deleting your own name for an array frees nothing.
+    cell with all their variables. So deleting your own variable does not free its value.
 
     Leaks:
 

@@ -12,7 +12,7 @@ class OpenSession(Cause):
 
     A session of `tf.compat.v1` owns the values of its variables, outside Python.
     They are freed when the session is closed, or when nothing refers to it any longer.
-    Neither happens to a session that stays open in a list, or that is the default session of a
+    A session is never freed if it stays open in a list, or if it is the default session of a
     block that never ends.
 
     Leaks:

@@ -7,12 +7,12 @@ from lowwater.model import Evidence, Holder, Step
 
 
 class UnboundedMemo(Cause):
-    """A memo has no bound, and its key changes in every round.
+    """A memo has no size limit, and its key changes in every round.
 
     `functools.cache` and `lru_cache(maxsize=None)` keep the result of every different call.
     If one argument is new in each epoch, such as the epoch itself or a new object,
     no result is ever reused, and none is ever dropped.
-    A dict that you fill with "if the key is not there yet" does the same.
+    A dict that you fill with `if key not in results` does the same.
 
     Leaks:
 
@@ -29,7 +29,9 @@ class UnboundedMemo(Cause):
 
     code = "LW107"
     name = "unbounded-memo"
-    fix = "Give the memo a bound, `lru_cache(maxsize=64)`, or leave what changes out of its key."
+    fix = (
+        "Limit the size of the memo, `lru_cache(maxsize=64)`, or leave what changes out of its key."
+    )
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """The container is the table of an `lru_cache`, or a dict that is filled like one."""

@@ -14,7 +14,7 @@ class WaitsForCollector(Cause):
     Objects in a cycle (a Keras model is full of cycles) wait for Python's garbage collector.
     It counts objects, not bytes, so a few huge objects can wait for a long time.
     The memory is not lost: it comes back, but late.
-    If the program has called `gc.disable()` or `gc.freeze()`, it may never.
+    If the program has called `gc.disable()` or `gc.freeze()`, it may never come back.
 
     Leaks:
 

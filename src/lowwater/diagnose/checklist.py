@@ -31,7 +31,7 @@ AS_IT_IS = "as it is"
 _NO_TIME = "no time left (--budget)"
 # A growth per round that would be called a leak, had the program made all of its rounds.
 _SLOW_BYTES = 32 << 10
-_LONGER = "all with full rounds, because the shortened program does not leak"
+_LONGER = "all at full length, because the shortened program does not leak"
 _CUT = frozenset({Fact.LOOP_LEFT, Fact.EPOCHS_CUT})
 # A smaller part of the growth is within the noise.
 _LEAST_PART = 0.1

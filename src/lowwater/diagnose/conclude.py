@@ -32,8 +32,8 @@ _OVERLAP = "These overlap: together they explain more than 100 % of the growth."
 # A rest below this is within what the shares are known to.
 _LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried (the table says why)."
-_NOTHING = "No change stops the growth: the cause is none of those tested."
-_UNTESTED = "No tested change stops the growth. What the findings name was not tested."
+_NOTHING = "No change stops the growth: none of the tested parts is the cause."
+_UNTESTED = "No tested change stops the growth. The causes named in the findings were not tested."
 _BOTH_HOLD = "A library leak that mend() repairs holds the same memory: fix both."
 _NOT_WHO = "What keeps it in memory was not tested."
 # A finding which says that the cause is not known has nothing to be confirmed.

@@ -100,7 +100,7 @@ class Lab:
 
         facts, is_on_top = self.facts, bool(ground.changes)
         name = factor.part_name(detail) if detail else factor.name
-        name = f"{name}, too" if is_on_top else name
+        name = f"also {name}" if is_on_top else name
         self._listener.begins(name)
         wanted = factor.wanted(facts, detail)
         changes = (*ground.changes, (factor.key, wanted))

@@ -92,7 +92,9 @@ def table() -> Table:
     entries = getattr(loaded(_OPS, "gradient_registry"), "_registry", None)
     # Not a subclass: another tool, or `mend()`, may keep the gradients in a way of its own.
     if type(entries) is not dict or not _looks_as_expected(entries):
-        return Table({}, "Lowwater does not know how this TensorFlow release keeps its gradients")
+        return Table(
+            {}, "Lowwater does not support the way this TensorFlow release keeps gradients"
+        )
     if not is_complete():
         return Table({}, "gc.freeze() hides the graphs that may need their gradients")
     return Table(entries)

@@ -51,21 +51,21 @@ class _Run:
 
 
 class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextlib.suppress`
-    """The life of a model: what is made inside the block is given back at its end.
+    """Free what is created inside the block when the block ends.
 
         with lowwater.lifecycle("trial 3") as life:
             model = build(config)
             score = model.fit(x, y).history["loss"][-1]
         print(life.receipt)
 
-    Models, layers, optimizers, variables and traced functions that were made inside and are
-    held by nothing but the block's own variables are emptied: to use one afterwards is an
-    error that names this place. `life.keep(model)` lets one live on. What the program holds
-    elsewhere, in a list, in a variable that was bound before the block or in one that it reads
-    after it, stays as it is, and the receipt names the holder. An exception passes through; the
-    finished frames of its traceback let go of their variables.
+    Models, layers, optimizers, variables and traced functions that were created inside, and that
+    only the block's own variables hold, are emptied. Using one afterwards is an error that names
+    this place. `life.keep(model)` keeps one alive. What the program holds elsewhere (in a list,
+    in a variable bound before the block, or in one that it reads after the block) stays as it
+    is, and the receipt names the holder. An exception passes through; the finished frames of its
+    traceback drop their variables.
 
-    It decorates functions too: what such a function returns lives on.
+    It also decorates functions: what such a function returns is kept.
     """
 
     def __init__(self, name: str | None = None, *, level: Level = "thorough") -> None:
@@ -82,7 +82,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
         self._local = threading.local()
 
     def keep(self, thing: _Result) -> _Result:
-        """Let an object live on after the block, with all that it holds; returns it."""
+        """Keep an object alive after the block, with everything that it holds; return it."""
         runs = self._runs
         if not runs:
             raise UsageError(

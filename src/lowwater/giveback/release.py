@@ -24,16 +24,16 @@ def release(
     force: bool = False,
     notebook: bool = False,
 ) -> Receipt:
-    """Give back the memory of these objects, and of everything that is dead already.
+    """Free the memory of these objects, and of everything that is no longer used.
 
-    Level `gentle` drops references, collects, closes the sessions that are given, takes graphs
-    which only TensorFlow's gradient registry holds, and trims the heap: nothing that lives
-    notices. Level `thorough` also clears the global state of Keras, unless a model is in use,
-    and the caches of JAX and torch.
+    Level `gentle` drops references, collects garbage, closes the sessions that you pass, frees
+    graphs that only TensorFlow's gradient registry holds, and trims the heap. It does not affect
+    live objects. Level `thorough` also clears the global state of Keras, unless a model is in
+    use, and the caches of JAX and torch.
 
-    With `hollow=True` models, layers and optimizers are emptied although you still refer to
-    them; to use one afterwards is an error. `force=True` clears the state of Keras under living
-    models, and closes all sessions. `notebook=True` drops the outputs that IPython keeps.
+    With `hollow=True`, models, layers and optimizers are emptied even if you still refer to
+    them; using one afterwards is an error. `force=True` clears the state of Keras even if models
+    are alive, and closes all sessions. `notebook=True` drops the outputs that IPython keeps.
     """
     if level not in get_args(Level):
         raise UsageError(

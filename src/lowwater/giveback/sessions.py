@@ -74,9 +74,9 @@ class Sessions(Sequence[SessionLeftOpen]):
 
 
 def sessions() -> Sessions:
-    """The open `tf.compat.v1` sessions of this process, on whatever thread they were opened.
+    """The open `tf.compat.v1` sessions of this process, from all threads.
 
-    None of them is kept alive by it.
+    The result does not keep them alive.
     """
     return Sessions(tuple(_told(session) for session in strong(SESSION) if is_open(session)))
 

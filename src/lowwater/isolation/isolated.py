@@ -44,12 +44,12 @@ class Isolated(Generic[_Parameters, _Result]):
         return self._latest[0]
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        """Call it in a fresh process; its memory is back when this returns."""
+        """Call it in a fresh process; its memory is free when this returns."""
         value: _Result = self.run(*args, **kwargs).get()
         return value
 
     def run(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> TrialOutcome:
-        """Like a call, but the outcome comes back: the value or the error, and the memory."""
+        """Like a call, but returns the outcome: the value or the error, and the memory."""
         trial = Trial(self, args, kwargs, self.limits)
         outcome = attempt(trial, self.engine, self.retries)
         self._latest[0] = outcome.memory
@@ -111,7 +111,7 @@ def isolated(  # noqa: PLR0913 - each is a limit or a choice of the user's
     engine: str | Engine = "local",
     **options: Any,
 ) -> Any:
-    """Run every call of a function in a fresh process, whose memory is all given back.
+    """Run every call of a function in a fresh process, which frees all its memory when it ends.
 
         @lowwater.isolated(timeout="30 min", memory="8 GiB")
         def trial(units, rate):
@@ -121,18 +121,19 @@ def isolated(  # noqa: PLR0913 - each is a limit or a choice of the user's
         score = trial(64, 1e-3)
         print(trial.memory.peak_bytes)
 
-    The function, its arguments and its result travel between the processes: functions of scripts
-    and notebooks, lambdas and closures, arrays and Keras models can be sent. What the function
-    prints and logs appears here; what it raises is raised here, with its traceback. The process
-    starts with the framework imported and everything else fresh: seeds, policies and other
-    settings are made inside the function.
+    The function, its arguments and its result are sent between the processes. You can send
+    functions from scripts and notebooks, lambdas, closures, arrays and Keras models. What the
+    function prints and logs appears here; what it raises is raised here, with its traceback. The
+    process starts with the framework imported and everything else fresh, so set seeds, policies
+    and other settings inside the function.
 
-    `memory` limits what the process and those that it starts may use, and what TensorFlow takes
-    of each GPU (`device_memory` sets that apart); more raises `ChildOutOfMemory`. After `timeout`
-    all its processes are killed, and `ChildTimedOut` is raised. `retries` makes the call again
-    where it failed. `engine="ray"` runs it on a Ray cluster (`num_cpus=`, `num_gpus=`).
+    `memory` limits the process and all processes that it starts, and what TensorFlow takes of
+    each GPU (`device_memory` sets the GPU limit separately); using more raises
+    `ChildOutOfMemory`. After `timeout`, all its processes are killed and `ChildTimedOut` is
+    raised. `retries` repeats a call that failed. `engine="ray"` runs it on a Ray cluster
+    (`num_cpus=`, `num_gpus=`).
 
-    A tuner of KerasTuner can be given in the place of a function: the trials of its search run in
+    Instead of a function you can pass a KerasTuner tuner: the trials of its search then run in
     fresh processes.
     """
     if function is not None and not (keras_tuner.is_tuner(function) or callable(function)):

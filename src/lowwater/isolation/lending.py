@@ -83,7 +83,7 @@ class Borrower:
                 self._channel.send(ASK, Question(number, name, args, kwargs))
                 message = self._channel.receive()
             if message is None:
-                raise ConnectionError("the caller is gone")
+                raise ConnectionError("the caller has ended")
             answered, value = message.body
             if not answered:
                 raise value

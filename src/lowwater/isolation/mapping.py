@@ -51,12 +51,12 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
 
         scores = lowwater.map(trial, [(64, 1e-3), (128, 1e-3)], workers=2)
 
-    A dictionary is given to the function as keywords and a tuple as arguments, where the function
-    takes them so; anything else is its one argument. `workers` run at once. The first error ends
-    the map and is raised; with `on_error="collect"` it stands in the place of the result, and the
-    others go on. `results` names a file that every result is written to as it comes: a map that
-    was interrupted goes on from there. What `@lowwater.isolated` was given holds here too, and
-    can be given here in its place.
+    A dictionary is passed as keywords and a tuple as arguments, if the function accepts them;
+    anything else is passed as its only argument. `workers` is how many calls run at once. The
+    first error ends the map and is raised; with `on_error="collect"` the error takes the place of
+    the result, and the other calls continue. `results` names a file: every result is written to
+    it at once, and an interrupted map continues from there. The options of `@lowwater.isolated`
+    apply here too, and you can override them here.
     """
     _check(function, workers, retries, on_error)
     function = _with_its_limits(function)

@@ -212,7 +212,7 @@ def _without_mark(value: bytes) -> tuple[bytes, bool]:
 
 def _outcome(record: Record | None) -> TrialOutcome:
     if record is None:
-        raise ValueError("it has just been damaged")
+        raise ValueError("the record is damaged")
     value = zlib.decompress(record.value) if record.is_compressed else record.value
     return TrialOutcome(
         value=pickle.loads(value),  # noqa: S301 - see above

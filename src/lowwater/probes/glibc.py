@@ -120,12 +120,12 @@ def find_mallinfo2() -> Callable[[], _MallInfo2] | NotMeasured:
     if library is None or not library.startswith("libc.so"):
         return NotMeasured(
             f"malloc comes from {library or 'an unknown library'}; "
-            "glibc's statistics do not see what it hands out"
+            "glibc's statistics do not cover it"
         )
     try:
         mallinfo2 = this_process().mallinfo2
     except AttributeError:
-        return NotMeasured("this glibc has no mallinfo2 (it came with 2.33)")
+        return NotMeasured("this glibc has no mallinfo2 (added in 2.33)")
     mallinfo2.restype = _MallInfo2
     return mallinfo2
 

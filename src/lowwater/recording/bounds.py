@@ -67,7 +67,7 @@ class Bounds:
         if self._left < 0:
             raise OutOfBounds(f"more than {MOST_VALUES:,} values")
         if depth > _DEEPEST:
-            raise OutOfBounds(f"lists within lists, {depth} deep")
+            raise OutOfBounds(f"lists nested {depth} deep")
         for item in items:
             if is_in_map and isinstance(item, list | tuple) and len(item) > MOST_ITEMS:
                 raise OutOfBounds(f"a list of {len(item):,} items")

@@ -115,7 +115,7 @@ class Fold:
                 self.native_trace = replace(self.native_trace, sites=tuple(sites))
             case records.SeenOutside(elapsed_us, anon_bytes):
                 look = OutsideSample(elapsed_us / 1e6, anon_bytes)
-                self._add("looks from outside", self.outside, look, MOST_OUTSIDE)
+                self._add("samples from outside", self.outside, look, MOST_OUTSIDE)
             case records.Unmeasured(probe, None):
                 self.unmeasured.pop(probe, None)
             case records.Unmeasured(probe, str(why)) if len(self.unmeasured) < MOST_UNMEASURED:
@@ -224,7 +224,7 @@ def ending(ended: records.Ended) -> Ending:
 def unknown(what: str, error: msgspec.ValidationError) -> UnreadableInput:
     """The error for what only another release can have written."""
     return UnreadableInput(
-        f"{what} that this release does not know",
+        f"{what} that this release cannot read",
         received=str(error)[:MOST_QUOTED],
         advice="pip install --upgrade lowwater",
     )
@@ -233,7 +233,7 @@ def unknown(what: str, error: msgspec.ValidationError) -> UnreadableInput:
 def _known(mending: Mending) -> Mending:
     if _CODE.fullmatch(mending.code) is None:
         raise UnreadableInput(
-            "the recording holds a repair that this release does not know",
+            "the recording holds a repair that this release cannot read",
             received=mending.code[:MOST_QUOTED],
             advice="pip install --upgrade lowwater",
         )

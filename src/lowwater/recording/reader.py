@@ -95,7 +95,7 @@ def _decoded(payloads: Iterable[bytes], source: str) -> Iterator[records.Record]
         except (msgspec.DecodeError, UnicodeDecodeError, OutOfBounds) as error:
             raise damaged(source, str(error)[:MOST_QUOTED]) from error
         except RecursionError as error:
-            raise damaged(source, "lists within lists without end") from error
+            raise damaged(source, "lists nested too deeply") from error
         yield record
 
 

@@ -63,7 +63,7 @@ def _cache(case: Case) -> Explained | None:
         return None
     until = int(case.marks.x[filling[-1] + 1])
     still = float(y[-1] - y[filling[-1] + 1]) > POLICY.noticeable_share * risen
-    return _full(case, risen, until, "hardly" if still else "not")
+    return _full(case, risen, until, "barely" if still else "not")
 
 
 def _slow_cache(case: Case, account: Account) -> Explained | None:
@@ -71,7 +71,7 @@ def _slow_cache(case: Case, account: Account) -> Explained | None:
     least = max(POLICY.large_rise_bytes, POLICY.standard_errors * account.noise)
     if (account.rate_before or 0.0) <= 0 or account.gained < least:
         return None
-    since = "hardly" if account.growth.low > 0 else "not"
+    since = "barely" if account.growth.low > 0 else "not"
     return _full(case, account.gained, int(account.begins), since)
 
 
@@ -100,7 +100,7 @@ def _mapped_files(case: Case) -> Explained | None:
     return Explained(
         Kind.FLAT,
         f"resident memory rose by {format_bytes(rate)} per {words.one(case.unit)}, but these are "
-        "pages of mapped files, which the kernel frees when memory is short",
+        "pages of mapped files, which the kernel can free when memory is short",
     )
 
 
@@ -141,8 +141,8 @@ def _reserved(case: Case, account: Account) -> Explained | None:
         return None
     return Explained(
         Kind.RESERVED,
-        f"host memory in use {_now(case, account)}; of {format_bytes(anon)} resident, the "
-        f"allocator keeps {format_bytes(kept)} free for reuse",
+        f"host memory in use {_now(case, account)}; the allocator keeps {format_bytes(kept)} of "
+        f"{format_bytes(anon)} resident memory free for reuse",
     )
 
 

@@ -180,7 +180,7 @@ class TestFaults:
             on_ray(lambda: os.kill(os.getpid(), signal.SIGSEGV))()
 
     def test_result_that_cannot_be_sent_is_named(self, on_ray):
-        with pytest.raises(NotPicklable, match=r"What the function returned .*a lock"):
+        with pytest.raises(NotPicklable, match=r"The function's return value .*a lock"):
             on_ray(threading.Lock)()
 
     def test_trial_that_kills_every_host_is_told(self, on_ray, tmp_path):
@@ -189,7 +189,9 @@ class TestFaults:
             os.kill(psutil.Process().parents()[2].pid, signal.SIGKILL)  # above server and keeper
             time.sleep(100)
 
-        with pytest.raises(ChildDied, match="ran on 3 hosts of the cluster, and all of them died"):
+        with pytest.raises(
+            ChildDied, match="ran on 3 hosts of the cluster, and all of them failed"
+        ):
             on_ray(kills_its_host)()
         assert len([*tmp_path.iterdir()]) == 3
 

@@ -318,8 +318,8 @@ def test_table_of_a_library_without_a_line_or_a_class_is_part_of_what_is_not_kno
 
     assert (finding.code, finding.where, finding.share) == ("LW404", "train.py:7", 1.0)
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB growth of memory in use is in objects of Python or of a "
-        "library that no line of the program leads to; which part of the loop at this line "
+        "16.0 MiB of the 16.0 MiB growth of memory in use is in Python or library "
+        "objects that no line of the program leads to; which part of the loop at this line "
         "allocates it is not known."
     )
 
@@ -358,7 +358,7 @@ def test_growth_that_nothing_of_the_program_leads_to_says_so():
 
     assert find_causes(evidence) == ()
     assert why_nothing_is_found(evidence) == (
-        "no cause found: no line or name of the program leads to what grew; try `lowwater diagnose`"
+        "no cause found: no line or name in the program leads to what grew; try `lowwater diagnose`"
     )
 
 

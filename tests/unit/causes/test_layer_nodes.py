@@ -27,8 +27,8 @@ def test_backbone_keeps_the_heads_of_all_models():
 
     assert finding.code == "LW212"
     assert finding.message == (
-        "A `Functional` that is still in use remembers every layer ever connected to it, and "
-        "keeps the layers and weights of deleted models: one model every iteration. A leak in "
+        "A `Functional` that is still in use keeps every layer ever connected to it, with the "
+        "weights of deleted models: one model every iteration. A leak in "
         "keras (measured on 3.15, and on tf_keras 2.21; other releases were not measured); no "
         "known report."
     )

@@ -76,7 +76,7 @@ def test_greedy_gpu_is_told_only_where_it_is_known():
 
     assert finding.code == "LW405"
     assert finding.message == (
-        "TensorFlow reserved the whole GPU at startup, however little the program uses."
+        "TensorFlow reserved the whole GPU at startup, even if the program needs little."
     )
     assert not find_causes(unknown)
 

@@ -131,11 +131,11 @@ def test_symptom_leads_to_commands_and_causes():
         explain("clear_session").output
         == """\
 clear_session() does not free the memory
-clear_session() forgets Keras' own global state. It does not free a model that a
-variable, a list, a History or TensorFlow's gradient registry still holds: for
-models that are built and fitted in a loop it leaves 5.8 MB for each small one,
-with `del` and `gc.collect()` as well. Between the epochs of a living model it
-frees nothing, and traced random numbers start over.
+clear_session() resets the global state of Keras. It does not free a model that
+a variable, a list, a History or TensorFlow's gradient registry still holds. A
+small model that is built and fitted in a loop leaves 5.8 MB behind, even with
+`del` and `gc.collect()`. Between the epochs of one model, clear_session() frees
+nothing, and traced functions repeat their random numbers.
 
 What to try
 

@@ -210,7 +210,7 @@ def test_program_that_leaks_only_with_whole_rounds_is_examined_in_these_and_that
     diagnosis = checked(lab)
 
     assert diagnosis.experiments.notes == (
-        "all with full rounds, because the shortened program does not leak",
+        "all at full length, because the shortened program does not leak",
     )
     assert lab.cuts == Cuts().whole_rounds()
     assert ("mended",) in lab.made

@@ -305,7 +305,7 @@ REGISTRY = Finding("LW205", "gradient-registry", "", "", "train.py:7", "registry
 
 
 def less_made(effect, share, *codes, is_suspected):
-    one = tried("eager", effect, share, blamed="the tracing of functions", codes=codes)
+    one = tried("eager", effect, share, blamed="tracing functions", codes=codes)
     return replace(one, is_amount=True, is_suspected=is_suspected)
 
 
@@ -315,7 +315,7 @@ def test_less_of_what_is_made_names_no_cause_where_no_finding_says_that_too_much
     conclusion = conclude([eager], [STUDY])
 
     assert conclusion.sentences == (
-        "No tested change stops the growth. What the findings name was not tested.",
+        "No tested change stops the growth. The causes named in the findings were not tested.",
     )
     assert conclusion.states == ((STUDY, State.UNTESTED),)
     assert not is_explained([eager])
@@ -328,7 +328,7 @@ def test_growth_that_stops_with_what_is_made_confirms_nobody_who_holds_it():
     conclusion = conclude([eager], [most])
 
     [sentence] = conclusion.sentences
-    assert sentence.startswith("The growing memory comes from the tracing of functions.")
+    assert sentence.startswith("The growing memory comes from tracing functions.")
     assert sentence.endswith("What keeps it in memory was not tested.")
     assert conclusion.states == ((most, State.UNTESTED),)
 
@@ -340,7 +340,7 @@ def test_less_of_what_is_made_is_a_cause_where_a_finding_says_that_too_much_is()
     conclusion = conclude([eager], [traced])
 
     assert conclusion.sentences[0].startswith(
-        "The tracing of functions is part of the cause: without it, 80 %"
+        "Tracing functions is part of the cause: without it, 80 %"
     )
     assert conclusion.states == ((traced, State.CONFIRMED),)
 
@@ -432,7 +432,7 @@ def test_change_that_could_not_be_made_leaves_its_finding_untested_and_says_so()
     conclusion = conclude([not_made, tried("eager", Effect.SAME)], [STUDY])
 
     assert conclusion.sentences == (
-        "No tested change stops the growth. What the findings name was not tested.",
+        "No tested change stops the growth. The causes named in the findings were not tested.",
     )
     assert conclusion.states == ((STUDY, State.UNTESTED),)
 

@@ -179,7 +179,7 @@ def test_all_is_taken_back_when_a_graph_cannot_be_read(registry):
 def test_registry_of_another_make_is_left_alone(registry):
     registry._registry["CustomGradient-1"] = {"function": print}
 
-    assert "does not know how this TensorFlow release" in table().why_not
+    assert "does not support the way this TensorFlow release" in table().why_not
 
 
 def test_mended_registry_is_left_alone(registry):
@@ -188,7 +188,7 @@ def test_mended_registry_is_left_alone(registry):
 
     registry._registry = Mended(registry._registry)
 
-    assert "does not know how this TensorFlow release" in table().why_not
+    assert "does not support the way this TensorFlow release" in table().why_not
 
 
 def test_frozen_objects_keep_the_registry_as_it_is(registry, monkeypatch):

@@ -74,7 +74,7 @@ def test_a_preloaded_malloc_is_not_measured(monkeypatch):
     answer = GlibcProbe().read()
 
     assert answer == NotMeasured(
-        "malloc comes from libmimalloc.so.2; glibc's statistics do not see what it hands out"
+        "malloc comes from libmimalloc.so.2; glibc's statistics do not cover it"
     )
 
 

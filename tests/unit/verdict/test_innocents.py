@@ -194,8 +194,8 @@ def test_free_memory_kept_by_malloc_is_reserved():
 
     assert verdict.kind is Kind.RESERVED
     assert verdict.because == (
-        "host memory in use is level; of 415.8 MiB resident, the allocator keeps 200.0 MiB free "
-        "for reuse"
+        "host memory in use is level; the allocator keeps 200.0 MiB of 415.8 MiB resident "
+        "memory free for reuse"
     )
 
 
@@ -211,7 +211,7 @@ def test_free_memory_in_the_pool_is_reserved():
     verdict = verdict_of(pool)
 
     assert verdict.kind is Kind.RESERVED
-    assert "the allocator keeps 194.0 MiB free" in verdict.because
+    assert "the allocator keeps 194.0 MiB of" in verdict.because
 
 
 def test_a_pool_in_use_is_not_reserved():
@@ -226,7 +226,7 @@ def test_pages_of_mapped_files_are_flat():
     assert verdict.kind is Kind.FLAT
     assert verdict.because == (
         "resident memory rose by 24.0 MiB per epoch, but these are pages of mapped files, which "
-        "the kernel frees when memory is short"
+        "the kernel can free when memory is short"
     )
 
 
@@ -298,7 +298,10 @@ def test_growth_below_the_resolution_is_told_beside_a_jump_and_beside_kept_memor
     assert jumped.because.endswith(
         f"until epoch 2; since then it grows by only 10.2 KiB per epoch{may_be}"
     )
-    assert f"host memory in use grows by only 10.2 KiB per epoch{may_be}; of " in kept.because
+    assert (
+        f"host memory in use grows by only 10.2 KiB per epoch{may_be}; the allocator keeps "
+        in kept.because
+    )
 
 
 def test_little_growth_that_collections_left_is_told_before_kept_memory():

@@ -64,7 +64,7 @@ _names: list[_Names] = []
 
 
 def boundary(name: str) -> None:
-    """Mark the end of one round trip of your own, such as an RL episode.
+    """Mark the end of one round trip in your own code, such as an RL episode.
 
     Under `lowwater run` it gets a verdict like any other unit; otherwise it does nothing.
     Names that differ only by a number, `episode 17` and `episode 18`, are one unit, `episode`.

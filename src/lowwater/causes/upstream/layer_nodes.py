@@ -15,7 +15,7 @@ LAYER_NODES = KnownLeak(
     affected="measured on 3.15, and on tf_keras 2.21; other releases were not measured",
     issue=None,
     what=(
-        "A layer remembers every layer ever connected to it, so a reused backbone keeps the head "
+        "A layer keeps every layer ever connected to it, so a reused backbone keeps the head "
         "of each old model."
     ),
     costs="The weights of each head; `del` and `clear_session()` do not free them.",

@@ -13,7 +13,7 @@ class Eager(Factor):
     key = "eager"
     name = "eager, without tf.function or jit"
     cleared = "not tracing"
-    blamed = "the tracing of functions"
+    blamed = "tracing functions"
     codes = ("LW202", "LW207", "LW210", "LW214")
     changes_amount = True
     rejects = ("LW202",)

@@ -18,7 +18,7 @@ class MutedCallbacks(Factor):
 
     key = "muted-callbacks"
     asks = "callbacks"
-    name = "your callbacks run once only"
+    name = "your callbacks run only once"
     cleared = "not your callbacks"
     blamed = "one of your callbacks"
     codes = ("LW101",)
@@ -29,7 +29,7 @@ class MutedCallbacks(Factor):
 
     def part_name(self, detail: str) -> str:
         """It is there all the same."""
-        return f"{detail} runs once only"
+        return f"{detail} runs only once"
 
     def places(self, facts: Facts, detail: str) -> tuple[str, ...]:
         """The code of all of them, or of one."""

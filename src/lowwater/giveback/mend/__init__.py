@@ -7,11 +7,11 @@ if TYPE_CHECKING:
 
 
 def mend() -> "Repairs":
-    """Repair the known leaks of the libraries at their root, in this process.
+    """Repair the known library leaks at their root, in this process.
 
-    Call it once, before or after TensorFlow is imported. Each repair is made only for releases
-    that it was tried on, and only where the library looks as expected; `print(lowwater.mend())`
-    says what was done. What is mended already is left as it is.
+    Call it once, before or after TensorFlow is imported. A repair is applied only to releases
+    that it was tested on, and only if the library looks as expected; `print(lowwater.mend())`
+    shows what was done. A second call changes nothing that is already repaired.
     """
     # Imported here, for every program that imports `lowwater` passes by.
     from lowwater.giveback.mend._mended import start_mending

@@ -57,7 +57,7 @@ class Hollowing(ReleaseStep):
             variables, cells = request.block.variables()
             free = held_by_nobody_else(variables, cells)
             if free is None:
-                request.notes.append("the block holds too many objects to find their other holders")
+                request.notes.append("the block has too many objects to find what else holds them")
             yield from (one.reference() for one in alive if one.identity in (free or {}))
 
 

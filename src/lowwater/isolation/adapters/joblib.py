@@ -54,8 +54,8 @@ def joblib_backend(  # noqa: PLR0913 - each is a limit or a choice of the user's
         with lowwater.joblib_backend(workers=2, memory="4 GiB"):
             scores = cross_val_score(model, x, y, cv=5)
 
-    `workers` run at once, whatever `n_jobs` says. The limits are those of `lowwater.isolated`, and
-    hold for each task: one fit of one fold.
+    `workers` is how many tasks run at once; `n_jobs` is ignored. The limits are those of
+    `lowwater.isolated`, and apply to each task: one fit of one fold.
     """
     if workers < 1:
         raise UsageError("`workers` must be 1 or more", received=repr(workers))

@@ -63,13 +63,13 @@ def run(order: TrialOrder, *, start: Start = "fork", preload: Sequence[str] = ()
             continue
         raw.started, raw.elapsed_s = started, time.monotonic() - began
         return raw
-    told = f"The process that starts trials died every time: {server.last_words()}"
+    told = f"The process that starts trials failed every time: {server.last_words()}"
     return Raw(error=ChildDied(told), elapsed_s=time.monotonic() - began)
 
 
 def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:
     if start == "spawn":
-        return _plain.get(), "spawn: asked for"
+        return _plain.get(), "spawn: requested"
     server = _forking.get((*preload, *sorted(_learned)))
     unsafe = server.why_unsafe()
     if unsafe is None:
@@ -208,7 +208,7 @@ class _Trial:
             kill_session(*self._process)
             remove_stale_groups()
             raw.result = None
-            raw.error = ChildDied(f"The process that starts trials died: {server.last_words()}")
+            raw.error = ChildDied(f"The process that starts trials failed: {server.last_words()}")
             return raw
         raw.story["peak_bytes"] = end["peak_bytes"]
         if self._limits.memory_bytes is not None:

@@ -46,7 +46,7 @@ def result_of(function: Callable[[], Any]) -> Result:
         kind = type(value).__qualname__
         return raised(
             NotPicklable(
-                "What the function returned cannot be sent to another process",
+                "The function's return value cannot be sent to another process",
                 received=f"a {kind}: {error}",
                 advice="return numbers, arrays, dictionaries of them, or a Keras model",
             )

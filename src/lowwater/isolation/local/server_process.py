@@ -68,7 +68,7 @@ class ServerProcess:
             if self._ready is None:
                 message = self._requests.receive()
                 if message is None:
-                    raise ChildDied(f"The process that starts trials died: {self.last_words()}")
+                    raise ChildDied(f"The process that starts trials failed: {self.last_words()}")
                 self._ready = message.body
         unsafe: str | None = self._ready["unsafe"]
         return unsafe

@@ -61,7 +61,7 @@ class Ray:
                 if raw is not None:
                     return raw
         reason = (
-            f"The function ran on {_MOST_HOSTS} hosts of the cluster, and all of them died: "
+            f"The function ran on {_MOST_HOSTS} hosts of the cluster, and all of them failed: "
             f"{lost[-1]}"
         )
         return Raw(error=ChildDied(reason))

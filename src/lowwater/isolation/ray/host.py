@@ -91,7 +91,7 @@ class Host:
             if number in self._cancels:
                 self._cancels[number].set()
         # It may be waiting for an answer that nobody will give.
-        self._answers.put((False, ConnectionError("the caller is gone")))
+        self._answers.put((False, ConnectionError("the caller has ended")))
 
     def rest(self, number: int, idle_s: float) -> None:
         """That trial has ended. If no other comes for so long, end: others may need the room.
