@@ -1,4 +1,4 @@
-"""The walls of DESIGN.md: imports point down, and the agent starts lightly."""
+"""The walls of docs/architecture.md: imports point down, and the agent starts lightly."""
 
 import ast
 import importlib.metadata

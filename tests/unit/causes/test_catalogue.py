@@ -12,7 +12,7 @@ from lowwater.causes.upstream import KNOWN_LEAKS
 FOLDER = Path(lowwater.causes.__file__).parent
 FILES = {path.stem for path in FOLDER.glob("[!_]*.py")} - {"catalogue"}
 EACH = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.code)
-# The codes of DESIGN.md. The table may grow; a code is never used again for something else.
+# The list may grow; a code is never used again for something else.
 CODES = {
     *("LW101", "LW102", "LW103", "LW104", "LW105", "LW106", "LW107", "LW108"),
     *("LW201", "LW202", "LW203", "LW204", "LW205", "LW206", "LW207", "LW208", "LW209"),
