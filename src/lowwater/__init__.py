@@ -5,9 +5,8 @@ from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from lowwater.agent.instrumentation.explicit import boundary
-
 if TYPE_CHECKING:
+    from lowwater.agent.instrumentation.explicit import boundary
     from lowwater.giveback.lifecycle import lifecycle
     from lowwater.giveback.mend import mend
     from lowwater.giveback.release import release
@@ -29,8 +28,10 @@ __all__ = [
     "sessions",
 ]
 
-# Loaded when first asked for: the agent imports this package before the user's script runs.
+# Loaded when first asked for: the agent imports this package before the user's script runs, and
+# `python -m lowwater` while the user's folder, which may have a `copy.py`, is still on the path.
 _LAZY = {
+    "boundary": ("lowwater.agent.instrumentation.explicit", "boundary"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),

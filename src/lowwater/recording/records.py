@@ -92,7 +92,8 @@ class Noted(_Record, tag="note"):
 
     elapsed_us: _Number
     text: str
-    topic: str = Topic.PROGRAM
+    # Plain text: for any other default msgspec imports `copy` when a record is made.
+    topic: str = Topic.PROGRAM.value
 
 
 class Counted(_Record, tag="census"):
