@@ -6,6 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, and nothing about Lowwater.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # A shell without job control starts what runs in the background with Ctrl-C and SIGQUIT ignored,
 # and `nohup` does so with SIGHUP. Every program would inherit that: then none could be interrupted.

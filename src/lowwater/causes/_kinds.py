@@ -5,10 +5,10 @@ The same class has several addresses: `keras.src.models.model.Model`, `tf_keras.
 """
 
 from lowwater.model import WITH_GRAPH, Step
+from lowwater.model.frameworks import FRAMEWORKS, WITH_KERAS, package_of
 
-_KERAS = frozenset({"keras", "tf_keras", "tensorflow"})
 _TENSORFLOW = frozenset({"tensorflow"})
-LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "jax", "jaxlib", "torch", "numpy"})
+LIBRARIES = FRAMEWORKS | {"numpy"}
 _PLAIN = frozenset({"list", "dict", "tuple", "set", "frozenset", "deque", "collections.deque"}) | {
     "collections.defaultdict",
     "collections.OrderedDict",
@@ -31,7 +31,7 @@ def class_name(full: str) -> str:
 
 def library_of(step: Step) -> str | None:
     """The framework that the object's class is part of; None for the program's own."""
-    top = step.type.partition(".")[0]
+    top = package_of(step.type)
     return top if top in LIBRARIES else None
 
 
@@ -57,32 +57,32 @@ def is_plain(step: Step) -> bool:
 
 def is_callback(step: Step) -> bool:
     """A Keras callback, but not the list that Keras keeps them in."""
-    return _is(step, _KERAS, "Callback") and not _is(step, _KERAS, "CallbackList")
+    return _is(step, WITH_KERAS, "Callback") and not _is(step, WITH_KERAS, "CallbackList")
 
 
 def is_callback_list(step: Step) -> bool:
     """What Keras keeps the callbacks of a call in."""
-    return _is(step, _KERAS, "CallbackList")
+    return _is(step, WITH_KERAS, "CallbackList")
 
 
 def is_history(step: Step) -> bool:
     """What `fit` returns."""
-    return _is(step, _KERAS, "History")
+    return _is(step, WITH_KERAS, "History")
 
 
 def is_model(step: Step) -> bool:
     """A Keras model of any style."""
-    return _is(step, _KERAS, "Model", "Sequential", "Functional")
+    return _is(step, WITH_KERAS, "Model", "Sequential", "Functional")
 
 
 def is_layer(step: Step) -> bool:
     """A Keras layer, or anything else that can be connected to one: a model, an operation."""
-    return _is(step, _KERAS, "Layer", "Operation")
+    return _is(step, WITH_KERAS, "Layer", "Operation")
 
 
 def is_sequence(step: Step) -> bool:
     """A data set written in Python: `PyDataset`, formerly `Sequence`."""
-    return _is(step, _KERAS, "PyDataset", "Sequence")
+    return _is(step, WITH_KERAS, "PyDataset", "Sequence")
 
 
 def is_dataset(step: Step) -> bool:
@@ -187,9 +187,7 @@ def is_array(step: Step) -> bool:
 
 
 def _is(step: Step, libraries: frozenset[str], *names: str) -> bool:
-    return any(
-        kind.partition(".")[0] in libraries and class_name(kind) in names for kind in _kinds(step)
-    )
+    return any(package_of(kind) in libraries and class_name(kind) in names for kind in _kinds(step))
 
 
 def _kinds(step: Step) -> tuple[str, ...]:

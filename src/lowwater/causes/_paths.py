@@ -2,6 +2,7 @@
 
 from lowwater.causes import _kinds
 from lowwater.model import Holder, Step
+from lowwater.model.frameworks import package_of
 
 _VARIABLES = frozenset({"local", "closure", "default", "argument"})
 
@@ -73,14 +74,14 @@ def is_in_framework(holder: Holder) -> bool:
 
 
 def _is_frameworks(step: Step) -> bool:
-    is_module = _kinds.is_module(step) and step.about.partition(".")[0] in _kinds.LIBRARIES
+    is_module = _kinds.is_module(step) and package_of(step.about) in _kinds.LIBRARIES
     return is_module or _kinds.library_of(step) is not None
 
 
 def global_of_library(holder: Holder) -> str | None:
     """The name of the library's own global variable that the path to the container begins with."""
     root, *steps = holder.steps[: holder.container + 1]
-    is_librarys = _kinds.is_module(root) and root.about.partition(".")[0] in _kinds.LIBRARIES
+    is_librarys = _kinds.is_module(root) and package_of(root.about) in _kinds.LIBRARIES
     return steps[0].edge.lstrip("._") if is_librarys and steps else None
 
 

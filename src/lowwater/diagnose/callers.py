@@ -1,16 +1,16 @@
 """Tells the program's own code from that of the libraries."""
 
 import functools
-import os
 import sys
 from collections.abc import Callable
 from types import FrameType, MethodType
 from typing import Any
 
-from lowwater.agent.instrumentation._imports import is_installed
+from lowwater.model.frameworks import WITH_KERAS, package_of
+from lowwater.model.user_code import is_installed
 
 # Those that call each other where the program has called one of them.
-OF_LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow", "lowwater"})
+OF_LIBRARIES = WITH_KERAS | {"lowwater"}
 
 
 def is_of_a_library(frame: FrameType) -> bool:
@@ -42,9 +42,7 @@ def is_function_of_the_program(function: Callable[..., Any]) -> bool:
 
 
 def _is_library(module: object) -> bool:
-    return str(module).partition(".")[0] in OF_LIBRARIES
+    return package_of(str(module)) in OF_LIBRARIES
 
 
-@functools.cache
-def _is_installed(filename: str) -> bool:
-    return is_installed(os.path.realpath(filename))
+_is_installed = functools.cache(is_installed)

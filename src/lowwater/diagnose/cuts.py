@@ -12,8 +12,8 @@ from lowwater.diagnose.change import Change
 from lowwater.diagnose.limits import RoundLimit, RoundLimits
 from lowwater.diagnose.shorter import as_long_as, shorter
 from lowwater.model.experiment import Fact
+from lowwater.model.frameworks import KERAS
 
-_LIBRARIES = ("keras", "tf_keras")
 _ALL_STEPS = 1_000_000_000
 # Where work is done that is worth to be measured; a loop without any prepares something.
 _WORK: dict[str, tuple[str, str]] = {
@@ -66,7 +66,7 @@ class Cuts:
 
         limit = RoundLimit(self.rounds, self.seconds, self.steps, self.leaves_loops)
         limits = RoundLimits(limit, left, change.rounds)
-        for library in _LIBRARIES:
+        for library in KERAS:
             change.when_imported(library, lambda m: self._shorten(m, change, limits, told))
             change.when_imported(library, lambda m: _watch_keras(m, change, limits))
         for name, place in _WORK.items():

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from lowwater.diagnose.rounds import Rounds
+from lowwater.model.frameworks import FRAMEWORKS
 
 if TYPE_CHECKING:
     from types import FrameType
 
 # After so many rounds of the loop around it, the rounds of a loop inside are the same each time.
 _WARM = 2
-# Where there is one, a loop that does not use it prepares something.
-_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow", "jax", "torch"})
 
 
 class RoundLimit(NamedTuple):
@@ -101,7 +100,8 @@ class LimitedLoop:
     def is_over(self) -> bool:
         """Asked at the start of each round; a loop that has trained nothing is never over."""
         has_worked = self._limits.work > self._work_before
-        counts = has_worked or not _FRAMEWORKS & sys.modules.keys()
+        # Where there is a framework, a loop that does not use it prepares something.
+        counts = has_worked or not FRAMEWORKS & sys.modules.keys()
         self._limits.rounds.passed(is_outer=self._is_outermost and counts)
         if self._is_enough() and has_worked:
             self._limits.leaves(self._filename, self.first_line)

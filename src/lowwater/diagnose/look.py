@@ -21,10 +21,10 @@ from lowwater.diagnose.change import Change
 from lowwater.diagnose.facts import MANY_SHAPES, Facts
 from lowwater.diagnose.inputs import kind_of_input, shapes_of_rows
 from lowwater.diagnose.write_watch import WriteWatch
+from lowwater.model.frameworks import KERAS, package_of
 
 # ruff: noqa: ANN401 - the program's own objects
 
-_LIBRARIES = ("keras", "tf_keras")
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
 # The methods of `tf.data` that keep elements; `prefetch` keeps a handful.
 BUFFERS = ("cache", "shuffle")
@@ -72,7 +72,7 @@ class Look:
     def apply(self, change: Change) -> None:
         """Look at what is given to `fit`, and let it pass as it is; and at what is written."""
         WriteWatch(self._learn).install()
-        for library in _LIBRARIES:
+        for library in KERAS:
             change.when_imported(library, lambda module: self._place(module, change))
         change.when_imported(_PIPELINES, lambda module: self._place_buffers(module, change))
         change.when_imported("tensorflow", lambda module: self._place_generators(module, change))
@@ -182,8 +182,7 @@ def flattened(callbacks: Any) -> list[Any]:
 def is_custom(callback: Any) -> bool:
     """Whether it is the program's own, or runs functions of its own."""
     kind = type(callback)
-    library = str(kind.__module__).partition(".")[0]
-    return library not in OF_LIBRARIES or is_carrier(callback)
+    return package_of(str(kind.__module__)) not in OF_LIBRARIES or is_carrier(callback)
 
 
 def is_carrier(callback: Any) -> bool:

@@ -13,7 +13,7 @@ from lowwater.agent.census.kinds import derives, is_a
 from lowwater.agent.census.references import LEAVES, OPEN
 from lowwater.agent.census.roots import frames_now, namespace
 from lowwater.model import Step
-from lowwater.model.own_code import is_own
+from lowwater.model.user_code import is_own
 
 # ruff: noqa: ANN401 - objects of the program
 

@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from lowwater.diagnose.callers import OF_LIBRARIES
+from lowwater.model.frameworks import package_of
 
 # ruff: noqa: ANN401 - data of the program
 
@@ -42,7 +43,7 @@ def library_base(kind: type) -> type:
     return next(
         one
         for one in kind.__mro__
-        if one.__name__ in _NAMES and one.__module__.partition(".")[0] in OF_LIBRARIES
+        if one.__name__ in _NAMES and package_of(one.__module__) in OF_LIBRARIES
     )
 
 

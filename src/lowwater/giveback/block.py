@@ -8,9 +8,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 from lowwater.giveback.code_flow import is_function
+from lowwater.giveback.frames import calling_frame, line_of
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.unread import read_from_here, variables_in
-from lowwater.giveback.user_code import calling_frame, line_of
 
 # Which names a module or a notebook had when a block of its code was first entered.
 _bound_at_first: weakref.WeakKeyDictionary[CodeType, dict[int, frozenset[str]]] = (

@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any
 
-from lowwater.giveback.user_code import shown
+from lowwater.giveback.frames import shown
 
 _HAS_FAST_LOCALS = 0x1
 _END = frozenset(("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"))

@@ -21,15 +21,19 @@ from typing import Any, NamedTuple
 
 from lowwater.agent.census.instances import is_complete
 from lowwater.agent.census.roots import frames_now
+from lowwater.giveback.gradient_entries import (
+    EXPORTED,
+    FUNCTION,
+    LOCATION,
+    NAME,
+    WeakEntry,
+    only_looking,
+)
 from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
-from lowwater.giveback.mend._owners import EXPORTED
 
 _OPS = "tensorflow.python.framework.ops"
-_NAME = re.compile(r"CustomGradient-\d+")
-_NAME_IN_BYTES = re.compile(rb"CustomGradient-\d+")
+_NAME_IN_BYTES = re.compile(NAME.pattern.encode())
 _OWNED = "_lowwater_lent_gradients"
-# The keys of an entry, as TensorFlow's `Registry` writes them.
-_TYPE, _LOCATION = "type", "location"
 # Between our search and the collection no operation may find its way into another graph.
 _COPYING = (
     "tensorflow.python.framework.func_graph",
@@ -41,25 +45,6 @@ _COPYING = (
 )
 # How deep the graph lies in what a gradient function has closed over.
 _DEEPEST = 4
-
-
-class LentEntry:
-    """Stands in the registry for an entry that a graph owns: looked up like the entry itself."""
-
-    __slots__ = ("_function", "_location")
-
-    def __init__(self, entry: dict[str, Any]) -> None:
-        """Refer to the function weakly; where it was registered is only text."""
-        self._function = weakref.ref(entry[_TYPE])
-        self._location = entry[_LOCATION]
-
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - as in TensorFlow
-        return self._function() if key == _TYPE else self._location
-
-    def as_entry(self) -> dict[str, Any] | None:
-        """The entry as it was, if its function lives."""
-        function = self._function()
-        return None if function is None else {_TYPE: function, _LOCATION: self._location}
 
 
 class Table(NamedTuple):
@@ -78,10 +63,10 @@ class Table(NamedTuple):
         return [
             name
             for name, entry in [*self.entries.items()]
-            if _NAME.fullmatch(name)
+            if NAME.fullmatch(name)
             and name not in EXPORTED
             and type(entry) is dict
-            and type(entry.get(_TYPE)) is FunctionType
+            and type(entry.get(FUNCTION)) is FunctionType
         ]
 
 
@@ -136,8 +121,8 @@ def lent(graphs: Callable[[], list[Any]] = graphs_now) -> Iterator[Table]:
 
 
 def _looks_as_expected(entries: dict[str, Any]) -> bool:
-    sample = next((entry for name, entry in [*entries.items()] if _NAME.fullmatch(name)), None)
-    return sample is None or type(sample) is not dict or {_TYPE, _LOCATION} <= sample.keys()
+    sample = next((entry for name, entry in [*entries.items()] if NAME.fullmatch(name)), None)
+    return sample is None or type(sample) is not dict or {FUNCTION, LOCATION} <= sample.keys()
 
 
 def _lend(
@@ -149,12 +134,12 @@ def _lend(
     graphs_by_name = _graphs_by_name(set(names), graphs())
     for name in names:
         entry = entries[name]
-        needing = graphs_by_name.get(name) or _graphs_below(entry[_TYPE])
+        needing = graphs_by_name.get(name) or _graphs_below(entry[FUNCTION])
         if not needing:
             continue  # nobody is known who needs it: it stays
         for graph in needing:
             _own(graph, entry, owners)
-        entries[name] = LentEntry(entry)
+        entries[name] = WeakEntry(entry)
 
 
 def _own(graph: Any, entry: dict[str, Any], owners: list[Any]) -> None:  # noqa: ANN401
@@ -169,7 +154,7 @@ def _own(graph: Any, entry: dict[str, Any], owners: list[Any]) -> None:  # noqa:
 def _take_back(entries: dict[str, Any], names: list[str]) -> None:
     for name in names:
         lent_entry = entries.get(name)
-        if isinstance(lent_entry, LentEntry):
+        if isinstance(lent_entry, WeakEntry):
             entry = lent_entry.as_entry()
             if entry is None:
                 del entries[name]
@@ -189,7 +174,8 @@ def _graphs_by_name(names: set[str], graphs: list[Any]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for thing in graphs:
         if isinstance(thing, loaded(_OPS, "Graph")):
-            definition = thing.as_graph_def().SerializeToString()
+            with only_looking():
+                definition = thing.as_graph_def().SerializeToString()
         elif _has_graph(thing):
             continue  # which is among the graphs
         else:

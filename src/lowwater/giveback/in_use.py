@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any
 
 from lowwater.agent.census.roots import variables_of
+from lowwater.model.frameworks import KERAS, package_of
 
 _AT_WORK = frozenset(
     (
@@ -14,7 +15,6 @@ _AT_WORK = frozenset(
         "fit_generator train_step test_step predict_step __call__"
     ).split()
 )
-_LIBRARIES = ("keras", "tf_keras")
 
 
 def at_work() -> list[tuple[Any, str]]:
@@ -51,4 +51,4 @@ def _frames(innermost: FrameType) -> Iterator[FrameType]:
 
 def _is_keras(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__")
-    return isinstance(module, str) and module.partition(".")[0] in _LIBRARIES
+    return isinstance(module, str) and package_of(module) in KERAS

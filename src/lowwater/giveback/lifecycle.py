@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from lowwater.errors import UsageError
 from lowwater.giveback.block import Block
+from lowwater.giveback.frames import running_frames
 from lowwater.giveback.holding import reached_from
 from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
@@ -20,7 +21,6 @@ from lowwater.giveback.parts import parts_of
 from lowwater.giveback.receipt import Receipt, given_back
 from lowwater.giveback.request import Level, Request, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
-from lowwater.giveback.user_code import running_frames
 from lowwater.probes.levels import Levels, levels_now
 
 _Parameters = ParamSpec("_Parameters")

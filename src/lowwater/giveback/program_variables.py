@@ -10,7 +10,8 @@ from typing import Any
 from lowwater.agent.census.kinds import qualname_of
 from lowwater.agent.census.roots import modules_now, namespace, variables_of
 from lowwater.giveback.code_flow import is_function
-from lowwater.giveback.user_code import is_users, line_of, shown
+from lowwater.giveback.frames import line_of, shown
+from lowwater.model.user_code import is_users
 
 # What IPython calls the results of cells.
 _OUTPUT = re.compile(r"_|_\d+|Out|_oh")

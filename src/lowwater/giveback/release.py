@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from lowwater.errors import StillInUse, UsageError
+from lowwater.giveback.frames import calling_line
 from lowwater.giveback.hollow import is_shell, story_of
 from lowwater.giveback.in_use import at_work
 from lowwater.giveback.ladder import climb
@@ -11,7 +12,6 @@ from lowwater.giveback.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, 
 from lowwater.giveback.parts import parts_of, parts_of_others
 from lowwater.giveback.receipt import Receipt
 from lowwater.giveback.request import Level, Request, one_at_a_time
-from lowwater.giveback.user_code import calling_line
 
 _HOLLOWABLE = (MODEL, LAYER, OPTIMIZER)
 _OTHER = "object"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from lowwater.giveback.frames import shown
 from lowwater.giveback.living import SESSION, strong
-from lowwater.giveback.user_code import shown
 from lowwater.model.units import format_bytes
 
 _VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})

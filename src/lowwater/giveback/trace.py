@@ -5,9 +5,9 @@ from typing import Any
 
 from lowwater.agent.census.describe import about
 from lowwater.agent.census.kinds import qualname_of
+from lowwater.giveback.frames import line_of
 from lowwater.giveback.living import Watched
 from lowwater.giveback.program_variables import Root
-from lowwater.giveback.user_code import line_of
 from lowwater.giveback.ways import Way
 from lowwater.model import Status, TraceNode
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from lowwater.agent.census.roots import variables_of
 from lowwater.giveback.code_flow import is_function
+from lowwater.giveback.frames import calling_frame
 from lowwater.giveback.holding import held_by_nobody_else
 from lowwater.giveback.liveness import only_asks, read_later, reads_attribute
 from lowwater.giveback.living import loaded
-from lowwater.giveback.user_code import calling_frame, is_users
+from lowwater.model.user_code import is_users
 
 _WITH_HISTORY = ("keras.callbacks", "tf_keras.callbacks")
 

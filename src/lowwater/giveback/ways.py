@@ -15,7 +15,7 @@ from lowwater.agent.census.roots import namespace
 from lowwater.giveback.holding import module_spaces
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.program_variables import Root, frames_of_all_threads
-from lowwater.giveback.user_code import is_users
+from lowwater.model.user_code import is_users
 
 # A receipt must not take longer than the release: a holder far away stays unnamed.
 _MOST_OBJECTS = 150_000

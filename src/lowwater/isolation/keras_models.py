@@ -11,9 +11,9 @@ from typing import Any
 
 import cloudpickle
 
-# ruff: noqa: ANN401 - the models are Keras' own
+from lowwater.model.frameworks import WITH_KERAS, package_of
 
-_LIBRARIES = ("keras", "tf_keras", "tensorflow", "builtins")
+# ruff: noqa: ANN401 - the models are Keras' own
 
 
 def reduced(thing: Any) -> tuple[Any, ...] | None:
@@ -54,7 +54,7 @@ def _classes_and_functions(model: Any) -> Iterator[Any]:
 
 
 def _is_users(one: Any) -> bool:
-    return str(one.__module__).partition(".")[0] not in _LIBRARIES
+    return package_of(str(one.__module__)) not in {*WITH_KERAS, "builtins"}
 
 
 def registered() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
-from lowwater.model.own_code import is_own
+from lowwater.model.user_code import is_own
 
 # Told of each failure of ours that the program did not see.
 _listeners: list[Callable[[str], None]] = []

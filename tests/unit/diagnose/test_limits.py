@@ -10,7 +10,7 @@ from lowwater.diagnose.rounds import Rounds
 @pytest.fixture(autouse=True)
 def framework(monkeypatch):
     """As in a program that has imported one."""
-    monkeypatch.setattr(limits_module, "_FRAMEWORKS", frozenset({"sys"}))
+    monkeypatch.setattr(limits_module, "FRAMEWORKS", frozenset({"sys"}))
 
 
 def limits(*, rounds=3, seconds=0.0, steps=2):
@@ -87,7 +87,7 @@ def test_rounds_of_a_loop_that_prepares_data_count_only_without_a_framework(monk
 
     assert all_of_them.rounds.made == 0
 
-    monkeypatch.setattr(limits_module, "_FRAMEWORKS", frozenset({"no such module"}))
+    monkeypatch.setattr(limits_module, "FRAMEWORKS", frozenset({"no such module"}))
     rounds_of(all_of_them.of_loop("a.py", 1, 9))
 
     assert all_of_them.rounds.made == 20

@@ -7,7 +7,8 @@ import weakref
 
 import pytest
 
-from lowwater.giveback.gradients import LentEntry, lent, table
+from lowwater.giveback.gradient_entries import WeakEntry
+from lowwater.giveback.gradients import lent, table
 
 OPS = "tensorflow.python.framework.ops"
 ATOMIC = "tensorflow.python.eager.polymorphic_function.atomic_function"
@@ -147,7 +148,7 @@ def test_gradient_can_be_looked_up_while_it_is_lent(registry):
     function = registry._registry["CustomGradient-1"]["type"]
     with lent():
         entry = registry._registry["CustomGradient-1"]
-        assert isinstance(entry, LentEntry)
+        assert isinstance(entry, WeakEntry)
         assert entry["type"] is function
         assert entry["location"] == "there"
 

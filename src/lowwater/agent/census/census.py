@@ -22,8 +22,8 @@ from lowwater.agent.census.roots import frames_now, modules_now, namespace, vari
 from lowwater.agent.census.sizes import Sizes
 from lowwater.agent.census.walk import Walk
 from lowwater.model import Holder
-from lowwater.model.own_code import is_own
 from lowwater.model.policy import POLICY
+from lowwater.model.user_code import is_own
 
 _OUR_NAME = "lowwater"
 # More holders than this say no more to a reader.

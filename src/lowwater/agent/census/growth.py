@@ -11,6 +11,7 @@ from lowwater.agent.census.describe import type_name
 from lowwater.agent.census.kinds import derives, is_made_by_class_statement, library_of
 from lowwater.agent.census.nodes import Node, key_of
 from lowwater.agent.census.survival import Trail, has_stayed, trail_of
+from lowwater.model.frameworks import FRAMEWORKS
 
 # Paths below this size are not remembered from one census to the next …
 _LEAST_BYTES = 32 * 1024
@@ -28,7 +29,6 @@ _FEWEST_OF_A_FAMILY = 3
 # From two censuses a growth cannot be told from one thing that was not there at the first.
 _ONE_INTERVAL = 2
 _DIGITS = re.compile(r"\d+")
-_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow", "jax", "jaxlib", "torch"})
 _TENSORS = frozenset({"EagerTensor", "Tensor", "ArrayImpl"})
 
 
@@ -234,7 +234,7 @@ def compare(
 def is_data(suspect: Suspect) -> bool:
     """Whether its items are arrays, tensors and plain objects: nothing that a framework runs."""
     below = (node.kind for child in suspect.multiplied for node in child.all_below())
-    return not any(library_of(kind) in _FRAMEWORKS and not _is_tensor(kind) for kind in below)
+    return not any(library_of(kind) in FRAMEWORKS and not _is_tensor(kind) for kind in below)
 
 
 def _is_tensor(kind: type) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from lowwater.agent.census.addresses import place_of
+from lowwater.model.frameworks import package_of
 
 Answer = TypeVar("Answer")
 
@@ -95,7 +96,7 @@ def module_of(kind: type) -> str | None:
 
 def library_of(kind: type) -> str:
     """The package that a class says it is from: `keras`."""
-    return (module_of(kind) or "").partition(".")[0]
+    return package_of(module_of(kind) or "")
 
 
 def loaded_type(module: str, name: str) -> type | None:

@@ -18,11 +18,11 @@ from lowwater.agent.census.references import OPEN, References
 from lowwater.agent.census.roots import namespace, variables_of
 from lowwater.agent.census.sizes import Sizes
 from lowwater.model import GrowthSite, Holder, Step
+from lowwater.model.frameworks import WITH_KERAS, package_of
 
 # How far to follow an item down to what is heavy in it.
 _DEEPEST_BELOW = 10
 # What of a framework comes with an item is told for so many classes.
-_FRAMEWORKS = frozenset({"keras", "tf_keras", "tensorflow"})
 _MOST_BROUGHT = 6
 # A function that a library was given is found so many steps below its container.
 _NEAR = 3
@@ -72,7 +72,7 @@ class Tracer:
         alike = {
             node.kind: node
             for node in sorted(below, key=lambda node: -node.depth)
-            if node.count >= least and library_of(node.kind) in _FRAMEWORKS
+            if node.count >= least and library_of(node.kind) in WITH_KERAS
         }
         nearest = sorted(alike.values(), key=lambda node: node.depth)
         for node in islice(nearest, _MOST_BROUGHT):
@@ -235,8 +235,8 @@ class Tracer:
 
 def _is_frameworks(thing: Any) -> bool:  # noqa: ANN401
     if type(thing) is ModuleType:
-        return str(namespace(thing).get("__name__")).partition(".")[0] in _FRAMEWORKS
-    return library_of(thing if derives(type(thing), type) else type(thing)) in _FRAMEWORKS
+        return package_of(str(namespace(thing).get("__name__"))) in WITH_KERAS
+    return library_of(thing if derives(type(thing), type) else type(thing)) in WITH_KERAS
 
 
 def _own_code(parent: Any) -> CodeType | None:  # noqa: ANN401

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from lowwater.model.interruption import hide_our_frames, is_programs, must_be_raised
-from lowwater.model.own_code import OWN_FOLDER
+from lowwater.model.user_code import is_installed
 
 Action = Callable[[ModuleType], None]
 AddTicks = Callable[[bytes, str], CodeType]
@@ -154,19 +154,6 @@ class UserModules:
         """Whether this file belongs to the program and not to an installed package."""
         real = os.path.realpath(filename)
         return real.startswith(self._root) and not is_installed(real)
-
-
-def is_installed(filename: str) -> bool:
-    """Whether a file lies in a place where pip or the system put it."""
-    folders = filename.split(os.sep)
-    places = [os.path.realpath(OWN_FOLDER) + os.sep, os.path.join(os.path.dirname(os.__file__), "")]
-    if sys.prefix != sys.base_prefix:
-        places.append(os.path.join(sys.prefix, ""))
-    return (
-        "site-packages" in folders
-        or "dist-packages" in folders
-        or filename.startswith(tuple(places))
-    )
 
 
 def before_path_finder(finder: UserModules) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lowwater.agent.instrumentation import keras_calls
 from lowwater.model import Holder, Tally, tallies
+from lowwater.model.frameworks import FRAMEWORKS, package_of
 from lowwater.model.units import format_duration
 from lowwater.recording.records import Counted, Held, Record, Tallied
 
@@ -23,7 +24,6 @@ FEWEST_ROUNDS = 3
 LEAST_TRACED_BYTES = 1 << 20
 # Holders with less of the growth say nothing about the rest of it.
 _LEAST_HOLDER = 0.03
-_FRAMEWORKS = ("tensorflow.", "keras.", "tf_keras.", "jax", "torch.")
 # Their Python object tells all that they hold.
 _DATA = ("Tensor", "Variable", "Array")
 _POOL = "TF_CPU_ALLOCATOR_USE_BFC"
@@ -118,6 +118,6 @@ def _is_native_backed(holder: Holder, grown_bytes: int) -> bool:
     """Whether ever more models, graphs and the like are held, whose bytes no object tells."""
     is_heavy = holder.grown_bytes >= _LEAST_HOLDER * grown_bytes
     return is_heavy and any(
-        step.type.startswith(_FRAMEWORKS) and not any(name in step.type for name in _DATA)
+        package_of(step.type) in FRAMEWORKS and not any(name in step.type for name in _DATA)
         for step in holder.steps[holder.container + 1 :]
     )

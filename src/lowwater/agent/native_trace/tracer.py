@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from lowwater.agent.instrumentation._imports import is_installed
 from lowwater.agent.native_trace.plan import Plan, growth_between, obstacle, other_profiler
 from lowwater.model.interruption import let_through, quietly
+from lowwater.model.user_code import is_installed
 from lowwater.recording.records import Counted, NativeTraced, Record
 
 # The trace lies beside the recording until the supervisor has read it.

@@ -1,7 +1,6 @@
 """Who owns which gradient: the graphs whose operations bear its name."""
 
 import contextlib
-import re
 import sys
 import threading
 import weakref
@@ -11,6 +10,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from lowwater.agent.census.instances import instances_of, is_complete
+from lowwater.giveback.gradient_entries import FUNCTION, NAME, WeakEntry, is_only_looking
 from lowwater.model.interruption import let_through
 
 # The kind of operation that `tf.custom_gradient` puts into a graph, and its attribute.
@@ -18,29 +18,8 @@ CARRIER = "IdentityN"
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # What graphs keep their gradients under; a graph has no `__dict__`, but it takes attributes.
 _ATTRIBUTE = "_lowwater_gradients"
-_NAME = re.compile(r"CustomGradient-\d+")
-_FUNCTION = "type"
-# The gradients of graphs that were exported while mended. Remembered over `undo()`: what was
-# exported once may always come back.
-EXPORTED: set[str] = set()
-# A release looks at definitions, too, and keeps none.
-_LOOKS_ONLY = "lowwater.giveback.gradients"
 # How far up a writer of logs stands above the function that exports a graph.
 _NEAR = 4
-
-
-class LooseEntry(dict[str, Any]):
-    """An entry of the registry that does not keep its function alive."""
-
-    __slots__ = ("function",)
-    function: weakref.ref[Any]
-
-    def __missing__(self, key: str) -> Any:  # noqa: ANN401 - a function, of any signature
-        function = self.function() if key == _FUNCTION else None
-        if function is None:
-            # Not a `None`: to TensorFlow that would mean a gradient of zero.
-            raise LookupError(key)
-        return function
 
 
 class Owners:
@@ -84,7 +63,7 @@ class Owners:
                 return
             try:
                 self._keep(graph, name, function)
-                self._loosen(name, function)
+                self._loosen(name)
             except Exception as error:  # noqa: BLE001 - a graph or a function of another make
                 self._pin(name)
                 let_through(error)
@@ -92,7 +71,7 @@ class Owners:
     def exported(self, graph_def: Any) -> None:  # noqa: ANN401
         """A graph was written down, and may be read again when it is gone: keep its gradients."""
         names = {name for name in _names_in(graph_def) if name in self._entries}
-        if not names or self._is_for_a_log():
+        if not names or is_only_looking() or self._is_for_a_log():
             return
         with self._lock:
             for name in names:
@@ -100,7 +79,7 @@ class Owners:
 
     def adopt(self, graph_class: type) -> None:
         """Find the owners of the entries that were there before us."""
-        names = [*filter(_NAME.fullmatch, [*self._entries])]
+        names = [*filter(NAME.fullmatch, [*self._entries])]
         try:
             # None as a rule, and then there is no need to look at all objects.
             graphs = _all_of(graph_class) if names else []
@@ -124,19 +103,19 @@ class Owners:
                     delattr(graph, _ATTRIBUTE)
 
     def _is_for_a_log(self) -> bool:
-        """Whether one of the writers is among the next callers, or a release that looks."""
+        """Whether one of the writers is among the next callers."""
         frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the public way costs milliseconds
         for _ in range(_NEAR):
             if frame is None:
                 return False
-            if frame.f_code in self._writers or frame.f_globals.get("__name__") == _LOOKS_ONLY:
+            if frame.f_code in self._writers:
                 return True
             frame = frame.f_back
         return False
 
     def _function_of(self, name: str) -> Any:  # noqa: ANN401
         try:
-            return self._entries[name][_FUNCTION]
+            return self._entries[name][FUNCTION]
         except LookupError:
             return None
 
@@ -148,22 +127,19 @@ class Owners:
             self._graphs.add(graph)
         kept[name] = function
 
-    def _loosen(self, name: str, function: Any) -> None:  # noqa: ANN401
+    def _loosen(self, name: str) -> None:
         entry = self._entries[name]
-        if isinstance(entry, LooseEntry):
+        if isinstance(entry, WeakEntry):
             return
-        loose = LooseEntry({key: value for key, value in entry.items() if key != _FUNCTION})
         # The last owner is gone: called by the collector, at any point, where Python discards what
         # a signal handler raises. So this runs no Python, and takes no lock.
-        loose.function = weakref.ref(function, partial(self._entries.pop, name))
-        self._entries[name] = loose
+        self._entries[name] = WeakEntry(entry, partial(self._entries.pop, name))
 
     def _tighten(self, name: str) -> None:
         entry = self._entries.get(name)
-        if isinstance(entry, LooseEntry):
-            function = entry.function()
-            if function is not None:
-                self._entries[name] = {_FUNCTION: function, **entry}
+        strong = entry.as_entry() if isinstance(entry, WeakEntry) else None
+        if strong is not None:
+            self._entries[name] = strong
 
     def _pin(self, name: str) -> None:
         self._pinned.add(name)
@@ -184,7 +160,7 @@ def _name_on(operation: Any) -> str | None:  # noqa: ANN401
         name = operation.get_attr(GRADIENT_OP_TYPE).decode()
     except (ValueError, AttributeError):  # it bears none
         return None
-    return name if _NAME.fullmatch(name) else None
+    return name if NAME.fullmatch(name) else None
 
 
 def _names_in(graph_def: Any) -> Iterator[str]:  # noqa: ANN401

@@ -8,7 +8,8 @@ from typing import Any
 from lowwater.agent.instrumentation._inject import injected
 from lowwater.agent.instrumentation._placement import innermost
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
-from lowwater.giveback.mend._owners import CARRIER, EXPORTED, GRADIENT_OP_TYPE, Owners
+from lowwater.giveback.gradient_entries import EXPORTED
+from lowwater.giveback.mend._owners import CARRIER, GRADIENT_OP_TYPE, Owners
 from lowwater.giveback.mend._repair import Repair, Undo, expect
 
 _OPS = "tensorflow.python.framework.ops"

@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from lowwater.giveback import gradients
-from lowwater.giveback.mend._owners import LooseEntry, Owners
+from lowwater.giveback.gradient_entries import WeakEntry, only_looking
+from lowwater.giveback.mend._owners import Owners
 
 NAME = "CustomGradient-7"
 
@@ -120,8 +120,7 @@ def test_no_gradient_stays_no_gradient(owners, entries):
 
 
 def test_dead_gradient_is_missing_and_not_zero():
-    loose = LooseEntry()
-    loose.function = weakref.ref(an_entry()["type"])
+    loose = WeakEntry(an_entry())
     gc.collect()
 
     with pytest.raises(LookupError):
@@ -183,13 +182,10 @@ def test_graph_that_goes_into_a_log_is_not_kept_for_it(entries):
 
 
 def test_graph_that_a_release_looks_at_is_not_kept_for_it(owners, entries):
-    def export():
-        owners.exported(a_graph_def(NAME.encode()))
-
-    graph, space = Graph(), {"__name__": gradients.__name__, "export": export}
-    exec("def look(): export()", space)
+    graph = Graph()
     owners.created(graph, Operation(NAME))
-    space["look"]()
+    with only_looking():
+        owners.exported(a_graph_def(NAME.encode()))
     del graph
     gc.collect()
 

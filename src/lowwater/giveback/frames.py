@@ -1,28 +1,11 @@
-"""Which frames and files are the program's own, and how a place in them is written."""
+"""Which frames are the program's own, and how a place in them is written."""
 
 import contextlib
 import os
 import sys
-import sysconfig
 from types import FrameType
 
-from lowwater.model.own_code import OWN_FOLDER, is_own
-
-_LIBRARIES = tuple(
-    os.path.realpath(path) + os.sep
-    for name, path in sysconfig.get_paths().items()
-    if name in {"stdlib", "platstdlib", "purelib", "platlib"}
-)
-# A library may be installed beside them: for the user, for the system below a virtual environment.
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-
-
-def is_users(filename: str) -> bool:
-    """Whether a file is the program's: neither ours, nor of a library, nor of Python itself."""
-    if filename.startswith(("<frozen", OWN_FOLDER)):
-        return False
-    real = os.path.realpath(filename)
-    return not (real.startswith(_LIBRARIES) or any(folder in real for folder in _INSTALLED))
+from lowwater.model.user_code import is_own
 
 
 def shown(filename: str) -> str:

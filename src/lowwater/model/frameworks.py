@@ -1,0 +1,11 @@
+"""The names of the frameworks: modules and classes are known by the package that they are in."""
+
+KERAS = ("keras", "tf_keras")
+# Keras inside TensorFlow counts as well: `tensorflow.python.keras`.
+WITH_KERAS = frozenset({*KERAS, "tensorflow"})
+FRAMEWORKS = WITH_KERAS | {"jax", "jaxlib", "torch"}
+
+
+def package_of(name: str) -> str:
+    """`keras.src.models` -> `keras`."""
+    return name.partition(".")[0]
