@@ -29,8 +29,8 @@ _WORK: dict[str, tuple[str, str]] = {
 class Cuts:
     """How much of the program is run.
 
-    A loop is left after `rounds`, or after `seconds` if that is later: a loop of short rounds
-    needs many of them. Without `leaves_loops` all of them run to their end.
+    A loop is left after `rounds`, or after `seconds` of work if that is later: a loop of short
+    rounds needs many of them. Without `leaves_loops` all of them run to their end.
     """
 
     epochs: int = 12

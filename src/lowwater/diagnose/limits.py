@@ -1,5 +1,6 @@
 """Ends the loops of the program once they have made enough rounds."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,10 +14,17 @@ if TYPE_CHECKING:
 
 # After so many rounds of the loop around it, the rounds of a loop inside are the same each time.
 _WARM = 2
+_CORES = len(os.sched_getaffinity(0))
+# Times the seconds of a limit, by the wall: so long at most, where a loop mostly waits.
+_LONGEST_WAIT = 4
 
 
 class RoundLimit(NamedTuple):
-    """An outer loop is left after `rounds` and `seconds`; one inside of it after `steps`."""
+    """An outer loop is left after `rounds` and `seconds`; one inside of it after `steps`.
+
+    The seconds are those that the loop would take on a quiet machine: on a busy one the wall clock
+    would leave too few rounds to judge.
+    """
 
     rounds: int
     seconds: float
@@ -84,7 +92,7 @@ class LimitedLoop:
         self._filename = filename
         self._is_inner = False
         self._is_outermost = True
-        self._began_s = 0.0
+        self._began = _Clock(0.0, 0.0)
         self._work_before = 0
 
     def begin(self) -> None:
@@ -94,7 +102,7 @@ class LimitedLoop:
         rounds_around = self._limits.rounds_around(frame, self)
         self._is_inner = rounds_around > _WARM
         self._is_outermost = not rounds_around
-        self._began_s = time.monotonic()
+        self._began = _now()
         self._work_before = self._limits.work
 
     def is_over(self) -> bool:
@@ -116,4 +124,22 @@ class LimitedLoop:
         if self._is_inner:
             # By number alone: the growth per round of the outer loop has to be comparable.
             return self.made >= limit.steps
-        return self.made >= limit.rounds and time.monotonic() - self._began_s >= limit.seconds
+        return self.made >= limit.rounds and self._has_lasted(limit.seconds)
+
+    def _has_lasted(self, seconds: float) -> bool:
+        now, began = _now(), self._began
+        return (
+            now.worked_s - began.worked_s >= seconds
+            or now.wall_s - began.wall_s >= _LONGEST_WAIT * seconds
+        )
+
+
+class _Clock(NamedTuple):
+    worked_s: float
+    wall_s: float
+
+
+def _now() -> _Clock:
+    """What this thread has worked, or all cores together, whichever the program is bound by."""
+    worked_s = max(time.thread_time(), time.process_time() / _CORES)
+    return _Clock(worked_s, time.monotonic())

@@ -53,6 +53,52 @@ def test_loop_of_short_rounds_goes_on_until_the_time_has_passed():
     assert rounds_of(all_of_them.of_loop("a.py", 1, 9), each=all_of_them.worked) == 20
 
 
+class Clocks:
+    """The clocks of a machine: each round takes its own seconds by the wall, and works in them."""
+
+    def __init__(self):
+        self.wall_s = self.thread_s = self.process_s = 0.0
+
+    def monotonic(self):
+        return self.wall_s
+
+    def thread_time(self):
+        return self.thread_s
+
+    def process_time(self):
+        return self.process_s
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    made = Clocks()
+    monkeypatch.setattr(limits_module, "time", made)
+    monkeypatch.setattr(limits_module, "_CORES", 4)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "thread_s", "process_s", "rounds"),
+    [
+        pytest.param(1, 1, 1, 8, id="a quiet machine"),
+        pytest.param(3, 1, 1, 8, id="one of three turns is its own"),
+        pytest.param(1, 0, 4, 8, id="the framework works on all cores"),
+        pytest.param(3, 0, 4, 8, id="the same on a busy machine"),
+        pytest.param(8, 0, 0, 4, id="it waits"),
+    ],
+)
+def test_loop_makes_as_many_rounds_on_a_busy_machine(clocks, wall_s, thread_s, process_s, rounds):
+    all_of_them, _ = limits(rounds=3, seconds=8.0)
+
+    def work():
+        all_of_them.worked()
+        clocks.wall_s += wall_s
+        clocks.thread_s += thread_s
+        clocks.process_s += process_s
+
+    assert rounds_of(all_of_them.of_loop("a.py", 1, 9), each=work) == rounds
+
+
 def test_every_entry_of_a_loop_counts_anew_and_is_told_once():
     all_of_them, left = limits(rounds=3)
     loop = all_of_them.of_loop("a.py", 1, 9)
