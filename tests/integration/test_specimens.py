@@ -96,7 +96,9 @@ def test_dropped_tensors_are_reserved_whichever_allocator_keeps_them(programs, p
     check(run, SPECIMENS / "tensors_dropped.py")
     assert run.kind == "reserved"
     assert run.timeline.collections == ()
-    kept = row(run, "malloc, free but kept")["last_bytes"]
+    # The highest: malloc gives back what is free at the top of its heap, and what lies above it
+    # at the very end is a matter of which thread came last.
+    kept = row(run, "malloc, free but kept")["highest_bytes"]
     if pool == "malloc":
         assert "TensorFlow pool, free for reuse" not in names
     if pool == "bfc":

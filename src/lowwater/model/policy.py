@@ -50,7 +50,8 @@ class Policy:
     at_a_boundary: float = 0.1
 
     # ── Certain ──────────────────────────────────────────────────────────────────────────────
-    # Probability that marks without a trend rise like this (Mann–Kendall) …
+    # Probability that marks without a trend rise like this (Mann–Kendall), or that a need which
+    # only varies sets so many records …
     by_chance: float = 0.001
     # … and in a short run: five marks that all rise do so by chance in 1 of 120 runs.
     by_chance_in_few: float = 0.01

@@ -10,8 +10,8 @@ from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account, account_of
 from lowwater.verdict.case import Case, start_bytes
+from lowwater.verdict.records import rises_beyond_records
 from lowwater.verdict.series import Series
-from lowwater.verdict.slowing import slows_down
 
 
 class Explained(NamedTuple):
@@ -87,6 +87,8 @@ def _fragmented(case: Case, account: Account) -> Explained | None:
     free, anon = case.gauge(gauges.HEAP_FREE), case.gauge(gauges.RSS_ANON)
     if case.place != gauges.HOST or not (rate := _rise(free)) or not _rise(anon):
         return None
+    if not rises_beyond_records(free):
+        return None
     return Explained(
         Kind.FRAGMENTED,
         f"host memory in use {_now(case, account)}, but free memory stuck in malloc's heap grows "
@@ -105,13 +107,12 @@ def _mapped_files(case: Case) -> Explained | None:
 
 
 def _rise(series: Series) -> float:
-    """How fast a gauge rises that has noticeably risen, and goes on as fast; else 0."""
+    """How fast a gauge rises that has noticeably risen; 0 if it does not."""
     if len(series) < POLICY.fewest_marks:
         return 0.0
     account = account_of(series)
     has_risen = account.growth.slope * account.present.span >= POLICY.noticeable_bytes
-    keeps_rising = account.is_rising and not slows_down(account)
-    return account.growth.slope if has_risen and keeps_rising else 0.0
+    return account.growth.slope if has_risen and account.is_rising else 0.0
 
 
 def _now(case: Case, account: Account) -> str:
