@@ -87,7 +87,9 @@ def _fragmented(case: Case, account: Account) -> Explained | None:
     free, anon = case.gauge(gauges.HEAP_FREE), case.gauge(gauges.RSS_ANON)
     if case.place != gauges.HOST or not (rate := _rise(free)) or not _rise(anon):
         return None
-    if not rises_beyond_records(free):
+    # Most of it may have come at once, and is kept for reuse: that is told, and not what creeps.
+    is_most = 2 * rate * (free.x[-1] - free.x[0]) >= free.y[-1]
+    if not is_most or not rises_beyond_records(free):
         return None
     return Explained(
         Kind.FRAGMENTED,
