@@ -79,6 +79,7 @@ static void open_book(void) {
   if (file < 0) return;
   flock(file, LOCK_EX); /* only one process makes a fresh book */
   book = map_book(file);
+  flock(file, LOCK_UN); /* close() alone would not: the mapping keeps the file open */
   close(file);
 }
 

@@ -15,7 +15,8 @@ HERE = Path(__file__).parent
 # The wheel `ziglang` is a C compiler that pip installs.
 ZIG = (sys.executable, "-m", "ziglang", "cc")
 BOOK = ("book.c", "process.c")
-PLUGIN = ("plugin.c", "plugin_memory.c", "plugin_streams.c", "plugin_copies.c", *BOOK)
+PARTS = ("memory", "streams", "copies", "fill")
+PLUGIN = ("plugin.c", *(f"plugin_{part}.c" for part in PARTS), *BOOK)
 NVML = ("nvml.c", "nvml_faults.c", *BOOK)
 HOLD = ("hold.c", *BOOK)
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fPIC", "-pthread")

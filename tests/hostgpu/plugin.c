@@ -80,6 +80,3 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
   params->destroy_platform_fns = destroy_platform_fns;
   ok(status);
 }
-
-/* TensorFlow asks for it; the device has no kernels of its own. */
-void TF_InitKernel(void) {}
