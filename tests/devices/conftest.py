@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from hostgpu.build import build
 from hostgpu.machine import Machine
+from hostgpu.programs import ASKS
 
 
 @pytest.fixture(scope="session")
@@ -71,44 +73,6 @@ class Programs:
 @pytest.fixture
 def programs(tmp_path):
     return Programs(tmp_path)
-
-
-ASKS = """\
-import json
-import pynvml as nvml
-
-def ask(question):
-    try:
-        return question()
-    except nvml.NVMLError as error:
-        return type(error).__name__
-
-def processes():
-    return [[one.pid, one.usedGpuMemory] for one in nvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
-
-def answers():
-    memory = nvml.nvmlDeviceGetMemoryInfo
-    held_by = ask(processes)
-    name_of = held_by[0][0] if isinstance(held_by, list) and held_by else None
-    return {
-        "count": ask(nvml.nvmlDeviceGetCount),
-        "driver": ask(nvml.nvmlSystemGetDriverVersion),
-        "name": ask(lambda: nvml.nvmlDeviceGetName(gpu)),
-        "uuid": ask(lambda: nvml.nvmlDeviceGetUUID(gpu)),
-        "total": ask(lambda: memory(gpu).total),
-        "free": ask(lambda: memory(gpu).free),
-        "used": ask(lambda: memory(gpu).used),
-        "used_v2": ask(lambda: memory(gpu, nvml.nvmlMemory_v2).used),
-        "processes": held_by,
-        "process_name": name_of and ask(lambda: nvml.nvmlSystemGetProcessName(name_of)),
-        "utilization": ask(lambda: nvml.nvmlDeviceGetUtilizationRates(gpu).gpu),
-        "mig": ask(lambda: nvml.nvmlDeviceGetMigMode(gpu)),
-    }
-
-failed = ask(nvml.nvmlInit)
-gpu = None if failed else ask(lambda: nvml.nvmlDeviceGetHandleByIndex(DEVICE))
-print(json.dumps({"init": failed} if failed else answers()))
-"""
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import os
 import sys
 
 import pytest
-from programs_on_a_device import WITH_NVML
+
+from hostgpu.programs import WITH_NVML
 
 pytestmark = pytest.mark.devices
 
@@ -39,10 +40,12 @@ class First(pynvml.Structure):
     _fields_ = [("pid", pynvml.c_uint), ("bytes", pynvml.c_ulonglong)]
 first, count = (First * 8)(), pynvml.c_uint(8)
 pynvml.nvmlLib.nvmlDeviceGetComputeRunningProcesses(handle, pynvml.byref(count), first)
+second = pynvml.nvmlDeviceGetComputeRunningProcesses_v2(handle)
+third = pynvml.nvmlDeviceGetComputeRunningProcesses_v3(handle)
 print(json.dumps([
     [[one.pid, one.bytes] for one in first[: count.value]],
-    [[one.pid, one.usedGpuMemory] for one in pynvml.nvmlDeviceGetComputeRunningProcesses_v2(handle)],
-    [[one.pid, one.usedGpuMemory] for one in pynvml.nvmlDeviceGetComputeRunningProcesses_v3(handle)],
+    [[one.pid, one.usedGpuMemory] for one in second],
+    [[one.pid, one.usedGpuMemory] for one in third],
 ]))
 """
     with machine.neighbour(0, 10 * MIB) as one, machine.neighbour(0, 20 * MIB) as other:
