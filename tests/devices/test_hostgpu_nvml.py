@@ -58,7 +58,7 @@ FAULTS = {
     "no-permission": {"processes": "NVMLError_NoPermission"},
     "no-processes": {"processes": []},
     "old-driver": {
-        "processes": "NVMLError_FunctionNotFound",
+        "processes": "NVMLLibraryMismatchError",
         "used_v2": "NVMLError_FunctionNotFound",
     },
     "mig": {"mig": [1, 1], "utilization": "NVMLError_NotSupported"},

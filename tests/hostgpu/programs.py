@@ -44,7 +44,7 @@ import pynvml as nvml
 def ask(question):
     try:
         return question()
-    except nvml.NVMLError as error:
+    except (nvml.NVMLError, nvml.NVMLLibraryMismatchError) as error:
         return type(error).__name__
 
 def processes():
