@@ -4,10 +4,11 @@ import json
 import os
 import re
 import subprocess
+from select import select
 
 import pytest
 
-from hostgpu.build import ZIG, build
+from hostgpu.build import ZIG, build, compiler_at_hand
 from hostgpu.programs import WITH_TENSORFLOW
 
 pytestmark = pytest.mark.devices
@@ -71,6 +72,9 @@ def takes(size, *, grow=False):
 
 
 def first_answer(process):
+    if not select([process.stdout], [], [], 900)[0]:
+        process.kill()
+        pytest.fail("the program does not answer")
     return json.loads(process.stdout.readline())
 
 
@@ -215,6 +219,12 @@ def test_allocation_below_the_limit_for_faults_succeeds(hostgpu, programs):
         process.stdin.close()
 
     assert answer["got"] == "memory"
+
+
+def test_without_a_compiler_on_the_machine_the_one_from_the_wheel_is_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert compiler_at_hand() == ZIG
 
 
 def test_compiler_from_the_wheel_builds_it_too(hostgpu, hostgpu_cache, programs):

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import sys
 
 import pytest
 
@@ -144,7 +143,6 @@ print([library.nvmlDeviceGetCount_v2(ctypes.byref(count)), library.nvmlShutdown(
 
 def test_without_a_book_there_is_no_driver(hostgpu_built, monkeypatch):
     monkeypatch.delenv("HOSTGPU_BOOK", raising=False)
-    assert sys.platform == "linux"
 
     library = ctypes.CDLL(str(hostgpu_built.nvml))
 
