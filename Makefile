@@ -34,13 +34,14 @@ demo: .venv/.ready ## watch a small leaking Keras program and print the diagnosi
 	@.venv/bin/lowwater demo
 
 .PHONY: test
-test: ## build the wheel and test it: lanes `fast`, `frameworks` and `trials`
+test: ## build the wheel and test it: lanes `fast`, `frameworks`, `devices` and `trials`
 	@$(MAKE) -j 3 $(FAST)/.ready $(FRAMEWORKS)/.ready $(TRIALS)/.ready
 	@$(MAKE) fast
 	@$(MAKE) frameworks
+	@$(MAKE) devices
 	@$(MAKE) trials
 
-NO_FRAMEWORK := not tensorflow and not tf_keras and not trials and not slow
+NO_FRAMEWORK := not tensorflow and not tf_keras and not devices and not trials and not slow
 # These walk all objects of their own process: with few other tests in it, there are few.
 WALKERS := tests/unit/agent/census tests/unit/giveback tests/unit/agent/test_inquest.py tests/test_leaves_no_trace.py
 
@@ -58,6 +59,12 @@ frameworks: $(FRAMEWORKS)/.ready ## the tests that watch real Keras programs
 	@echo "== frameworks: the installed wheel, with TensorFlow, Keras and tf_keras"
 	@$(call the_wheel_is_tested,$(FRAMEWORKS))
 	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "(tensorflow or tf_keras) and not slow"
+
+.PHONY: devices
+devices: $(FRAMEWORKS)/.ready ## the tests on a GPU that is only host memory
+	@echo "== devices: the installed wheel, with TensorFlow on host memory that plays a GPU"
+	@$(call the_wheel_is_tested,$(FRAMEWORKS))
+	@$(FRAMEWORKS)/bin/python -P -m pytest -q -n $(JOBS) --dist worksteal -m "devices and not slow"
 
 # Two at a time, but those with a cluster one after the other: they are `xdist_group("ray")`.
 .PHONY: trials
@@ -153,11 +160,13 @@ $(FAST)/.ready: dist/.wheel constraints.txt | $(FAST)/bin/python
 
 # JAX in a folder of its own: see `with_jax` in tests/conftest.py.
 # tf_keras asks for the `tensorflow` distribution by name; tensorflow-cpu is the same code.
+# `ziglang` is a C compiler, for the lane `devices` on machines without one.
 $(FRAMEWORKS)/.ready: dist/.wheel constraints.txt | $(FRAMEWORKS)/bin/python
 	@echo "== set-up: $(FRAMEWORKS) with TensorFlow (the first time takes a minute or two)"
 	@$(FRAMEWORKS)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu]"
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --upgrade --target $(FRAMEWORKS)/jax jax jaxlib
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps tf_keras
+	@$(FRAMEWORKS)/bin/python $(INSTALL) nvidia-ml-py ziglang
 	@$(FRAMEWORKS)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@
 
