@@ -61,7 +61,7 @@ MAY_IMPORT = {
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
 # Of an extra: imported inside functions, and only where it is installed.
-EXTRAS = {"memray", "optuna", "keras_tuner", "sklearn", "joblib", "ray"}
+EXTRAS = {"memray", "optuna", "keras_tuner", "sklearn", "joblib", "ray", "pynvml"}
 
 # Run by `lowwater demo` as a user's script would be, and never imported by us.
 PROGRAMS = {"cli._demo.leaking", "cli._demo.mended"}

@@ -1,0 +1,56 @@
+"""What a framework says of an accelerator that it uses, and which GPU of the driver that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lowwater.model.gpus import Gpu
+from lowwater.model.measured import NotMeasured
+
+_DIFFERENT = "GPUs of several kinds: set CUDA_DEVICE_ORDER=PCI_BUS_ID to tell which one is used"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of a framework, such as TensorFlow's `GPU:0`, as it is in force.
+
+    `physical` is its number among the GPUs that the process may see. `limit_bytes` is the most
+    that the framework's pool may take. With `grows` the pool takes memory as it needs it; without,
+    it takes all of the limit at its first use.
+    """
+
+    place: str
+    framework: str
+    physical: int | None = None
+    limit_bytes: int | None = None
+    grows: bool | None = None
+    # `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER` as they were when the framework looked.
+    visible: str | None = None
+    order: str | None = None
+
+
+def gpu_of(device: Device, gpus: Sequence[Gpu]) -> Gpu | NotMeasured:
+    """The driver's view of a framework's device.
+
+    CUDA numbers the GPUs that it may see; the driver numbers all of them. Where they differ in
+    kind, CUDA puts the fastest first unless it is told otherwise.
+    """
+    if device.physical is None:
+        return NotMeasured(f"{device.framework} does not tell which GPU {device.place} is")
+    if device.visible is None:
+        wanted = str(device.physical)
+    else:
+        entries = [entry.strip() for entry in device.visible.split(",")]
+        wanted = entries[device.physical] if device.physical < len(entries) else ""
+    if not wanted.isdecimal():
+        named = [gpu for gpu in gpus if wanted and gpu.uuid.startswith(wanted)]
+        return named[0] if len(named) == 1 else _unmatched(device)
+    if device.order != "PCI_BUS_ID" and len({gpu.name for gpu in gpus}) > 1:
+        return NotMeasured(_DIFFERENT)
+    numbered = [gpu for gpu in gpus if gpu.index == int(wanted)]
+    return numbered[0] if numbered else _unmatched(device)
+
+
+def _unmatched(device: Device) -> NotMeasured:
+    if device.visible is None:
+        return NotMeasured(f"the driver lists no GPU number {device.physical}")
+    return NotMeasured(f"CUDA_VISIBLE_DEVICES={device.visible} matches no GPU of the driver")

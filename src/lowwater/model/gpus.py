@@ -1,0 +1,48 @@
+"""What the driver says of a GPU: how much is taken, and by which processes."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from lowwater.model.measured import NotMeasured
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProcess:
+    """One process on a GPU, by its number as the driver has it."""
+
+    pid: int
+    used_bytes: int | NotMeasured
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU at one moment. `index` is its number in the order of `nvidia-smi`.
+
+    `used_bytes` is everybody's. It is more than the sum over the processes: the driver needs some
+    itself, and in a container it does not show them all.
+    """
+
+    index: int
+    name: str
+    uuid: str
+    total_bytes: int
+    used_bytes: int
+    free_bytes: int
+    processes: tuple[GpuProcess, ...] | NotMeasured
+    # Percent of the last second in which it computed.
+    utilization: int | NotMeasured
+    # Cut into instances: the bytes are those of the whole GPU, not those a program can have.
+    is_mig: bool = False
+
+    def used_by(self, pids: Container[int]) -> int | NotMeasured:
+        """What these processes take together; 0 where none of them is listed."""
+        if isinstance(self.processes, NotMeasured):
+            return self.processes
+        total = 0
+        for process in self.processes:
+            if process.pid not in pids:
+                continue
+            if isinstance(process.used_bytes, NotMeasured):
+                return process.used_bytes
+            total += process.used_bytes
+        return total

@@ -1,0 +1,163 @@
+"""Asks NVIDIA's driver about its GPUs, through NVML.
+
+Every call may fail: there is no driver, it is older than the library, a container hides processes,
+a GPU is lost in the middle of a run. Then the answer is the reason, and never a number that may be
+wrong. It is asked from beside the program, never inside it: NVML opens files, and keeps them open.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from lowwater.model import NotMeasured
+from lowwater.model.gpus import Gpu, GpuProcess
+from lowwater.model.interruption import let_through, quietly
+
+T = TypeVar("T")
+
+NOT_INSTALLED: Final = "nvidia-ml-py is not installed; try: pip install 'lowwater[gpu]'"
+NO_GPU: Final = "the NVIDIA driver lists no GPU"
+NO_DRIVER: Final = "no NVIDIA driver was found"
+_FOREIGN: Final = "the driver's process IDs are not those of this container"
+_ZERO: Final = "the driver reports 0 bytes for this process"
+_HIDDEN: Final = "the driver does not tell the bytes of each process here"
+_OLDER: Final = "the NVIDIA driver is older than nvidia-ml-py"
+# Errors of NVML by their numbers, which are the same in all its versions.
+_REASONS: Final = {
+    3: "not supported by this GPU or its driver",
+    4: "the driver does not permit it",
+    9: "the NVIDIA driver is not loaded",
+    12: NO_DRIVER,
+    13: _OLDER,
+    15: "the GPU is lost: the driver no longer reaches it",
+    16: "the GPU must be reset",
+    18: "the NVIDIA driver and its library have different versions",
+}
+_FUNCTION_NOT_FOUND: Final = 13
+
+
+class Driver:
+    """A connection to NVML; `close` it."""
+
+    def __init__(self, nvml: Any) -> None:  # noqa: ANN401 - the module `pynvml`
+        """Take the module after its `nvmlInit`."""
+        self._nvml = nvml
+
+    @classmethod
+    def opened(cls) -> "Driver | NotMeasured":
+        """Connect to the driver, where there is one and we may."""
+        try:
+            import pynvml as nvml
+        except ImportError:
+            return NotMeasured(NOT_INSTALLED)
+        connected = _asked(nvml.nvmlInit)
+        return connected if isinstance(connected, NotMeasured) else cls(nvml)
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        with quietly():
+            self._nvml.nvmlShutdown()
+
+    def version(self) -> str | NotMeasured:
+        """The version of the driver."""
+        return _asked(lambda: _text(self._nvml.nvmlSystemGetDriverVersion()))
+
+    def gpus(self) -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
+        """All GPUs, in the order of `nvidia-smi`; for each that does not answer, the reason."""
+        count = _asked(self._nvml.nvmlDeviceGetCount)
+        if isinstance(count, NotMeasured):
+            return count
+        if not count:
+            return NotMeasured(NO_GPU)
+        return tuple(_asked(partial(self._gpu, index)) for index in range(count))
+
+    def _gpu(self, index: int) -> Gpu:
+        nvml = self._nvml
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        memory = self._memory(handle)
+        return Gpu(
+            index,
+            _text(nvml.nvmlDeviceGetName(handle)),
+            _text(nvml.nvmlDeviceGetUUID(handle)),
+            memory.total,
+            memory.used,
+            memory.free,
+            _asked(lambda: tuple(self._processes(handle))),
+            _asked(lambda: int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+            self._is_mig(handle),
+        )
+
+    def _memory(self, handle: Any) -> Any:  # noqa: ANN401
+        """The newer answer does not count as used what the driver reserves for itself."""
+        nvml = self._nvml
+        newer = partial(nvml.nvmlDeviceGetMemoryInfo, handle, nvml.nvmlMemory_v2)
+        return _first_known(newer, partial(nvml.nvmlDeviceGetMemoryInfo, handle))
+
+    def _is_mig(self, handle: Any) -> bool:  # noqa: ANN401
+        mode = _asked(lambda: self._nvml.nvmlDeviceGetMigMode(handle)[0])
+        return mode == 1
+
+    def _processes(self, handle: Any) -> Iterator[GpuProcess]:  # noqa: ANN401
+        """Those that compute, then those that only draw; one that does both is in both lists."""
+        drawing = _asked(lambda: self._listed(handle, "Graphics"))
+        listed = {} if isinstance(drawing, NotMeasured) else drawing
+        listed = {**listed, **self._listed(handle, "Compute")}
+        if any(not Path(f"/proc/{pid}").exists() for pid in listed):
+            # A number that exists here may be another process by chance.
+            raise _ForeignProcessIdsError
+        for pid, used in sorted(listed.items()):
+            yield GpuProcess(pid, _told_bytes(used))
+
+    def _listed(self, handle: Any, kind: str) -> dict[int, int | None]:  # noqa: ANN401
+        name = f"nvmlDeviceGet{kind}RunningProcesses"
+        newer, older = getattr(self._nvml, name), getattr(self._nvml, f"{name}_v2")
+        found = _first_known(partial(newer, handle), partial(older, handle))
+        return {one.pid: one.usedGpuMemory for one in found}
+
+
+class _ForeignProcessIdsError(Exception):
+    """The driver has other numbers for processes than this container."""
+
+
+def _asked(question: Callable[[], T]) -> T | NotMeasured:
+    try:
+        return question()
+    except Exception as error:  # noqa: BLE001 - NVML's errors have no common class
+        let_through(error)
+        return NotMeasured(_reason(error))
+
+
+def _first_known(newer: Callable[[], T], older: Callable[[], T]) -> T:
+    """What an older driver says where it does not know the newer question."""
+    try:
+        return newer()
+    except Exception as error:
+        let_through(error)
+        if not _is_too_new(error):
+            raise
+        return older()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _ForeignProcessIdsError):
+        return _FOREIGN
+    if type(error).__name__ == "NVMLLibraryMismatchError":
+        return _OLDER
+    number = getattr(error, "value", 0)
+    return _REASONS.get(number) or f"NVML failed: {type(error).__name__}: {error}"
+
+
+def _is_too_new(error: Exception) -> bool:
+    is_unknown = getattr(error, "value", None) == _FUNCTION_NOT_FOUND
+    return is_unknown or type(error).__name__ == "NVMLLibraryMismatchError"
+
+
+def _told_bytes(used: int | None) -> int | NotMeasured:
+    if used is None:
+        return NotMeasured(_HIDDEN)
+    return used or NotMeasured(_ZERO)
+
+
+def _text(answer: str | bytes) -> str:
+    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
