@@ -15,6 +15,7 @@ from operator import call
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lowwater.agent.devices import DevicesWitness
 from lowwater.agent.environment import describe, versions_loaded
 from lowwater.agent.inquest import Inquest, LoadedFile
 from lowwater.agent.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
@@ -193,7 +194,7 @@ def _prepare(agent: Agent, assignment: Assignment) -> None:
     program = TracedProgram(agent.shown_files, observer.in_use_now, observer.note, observer.record)
     path = os.path.abspath(assignment.recording)
     observer.escalation.native_tracer = NativeTracer(path, program, agent.in_child)
-    observer.probes.append(agent.lifecycle_probe)
+    observer.probes += [agent.lifecycle_probe, DevicesWitness(observer.record)]
     load_what_is_needed_later()
     agent.install()
     explicit.listen(agent.passes_of, observer.note)

@@ -1,10 +1,10 @@
 """LW405 greedy-gpu."""
 
 from lowwater.causes._cause import Cause, Claim
-from lowwater.model import Evidence
-
-# What the environment of a recording says of TensorFlow's setting, where there is a GPU.
-GPU_GROWTH = "gpu_memory_growth"
+from lowwater.causes._ledger import highest_bytes
+from lowwater.model import DeviceRow, Evidence
+from lowwater.model.policy import POLICY
+from lowwater.model.units import format_bytes
 
 
 class GreedyGpu(Cause):
@@ -33,12 +33,20 @@ class GreedyGpu(Cause):
     name = "greedy-gpu"
     fix = (
         "Call `tf.config.experimental.set_memory_growth(gpu, True)` before the first operation, "
-        "or set `TF_FORCE_GPU_ALLOW_GROWTH=true`."
+        "or set `TF_FORCE_GPU_ALLOW_GROWTH=true`. For an unchanged script: "
+        "`lowwater run --gpu-memory-growth`."
     )
 
     def in_verdict(self, evidence: Evidence) -> Claim | None:
-        """The run has a GPU, and the setting is known to be off."""
-        if evidence.environment.get(GPU_GROWTH) != "off":
-            return None
-        message = "TensorFlow reserved the whole GPU at startup, even if the program needs little."
-        return Claim(message)
+        """Growth is off, as it is in force, and far less was ever in use than was taken."""
+        for device in evidence.devices:
+            taken = device.limit_bytes or 0
+            used = highest_bytes(evidence, DeviceRow.IN_USE.at(device.place))
+            if device.grows is not False or device.is_limited or used is None:
+                continue
+            if taken - used >= max(POLICY.reserved_bytes, POLICY.reserved_share * taken):
+                return Claim(
+                    f"{device.framework} took {format_bytes(taken)} of {device.place} at its first "
+                    f"operation; the program used {format_bytes(used)} of it at most."
+                )
+        return None

@@ -2,7 +2,8 @@
 
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._ledger import last_bytes
-from lowwater.model import Evidence, Kind, RowName
+from lowwater.model import DeviceRow, Evidence, Kind, RowName
+from lowwater.model.gauges import HOST
 from lowwater.model.units import format_bytes
 
 
@@ -35,6 +36,13 @@ class ReservedPool(Cause):
         """Free memory that an allocator holds, and how much of it."""
         if evidence.verdict.kind is not self.explains:
             return None
+        place = evidence.verdict.place
+        if place != HOST:
+            kept = format_bytes(last_bytes(evidence, DeviceRow.POOL_FREE.at(place)))
+            return Claim(
+                f"{kept} of {place} is free inside TensorFlow's pool, kept for the next tensors.",
+                holder="TensorFlow's pool",
+            )
         pool, malloc = (
             last_bytes(evidence, RowName.POOL_FREE),
             last_bytes(evidence, RowName.MALLOC_FREE),

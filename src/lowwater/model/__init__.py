@@ -11,7 +11,7 @@ from lowwater.model.held import (
     Step,
     Tally,
 )
-from lowwater.model.judged import Kind, Ledger, LedgerRow, RowName, Verdict
+from lowwater.model.judged import DeviceRow, Kind, Ledger, LedgerRow, RowName, Verdict
 from lowwater.model.measured import (
     EXIT,
     LAST_STATEMENT,
@@ -39,6 +39,7 @@ __all__ = [
     "WITH_GRAPH",
     "Census",
     "Collection",
+    "DeviceRow",
     "Diagnosis",
     "Ending",
     "Evidence",

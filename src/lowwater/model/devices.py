@@ -2,11 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from lowwater.model.gpus import Gpu
 from lowwater.model.measured import NotMeasured
 
 _DIFFERENT = "GPUs of several kinds: set CUDA_DEVICE_ORDER=PCI_BUS_ID to tell which one is used"
+
+
+class _Numbered(Protocol):
+    """A GPU as the driver tells it apart from the others."""
+
+    @property
+    def index(self) -> int:
+        """Its number in the order of `nvidia-smi`."""
+
+    @property
+    def name(self) -> str:
+        """Its kind."""
+
+    @property
+    def uuid(self) -> str:
+        """Its name in the world."""
+
+
+_Gpu = TypeVar("_Gpu", bound=_Numbered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +42,14 @@ class Device:
     physical: int | None = None
     limit_bytes: int | None = None
     grows: bool | None = None
+    # Whether the program has chosen the limit.
+    is_limited: bool = False
     # `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER` as they were when the framework looked.
     visible: str | None = None
     order: str | None = None
 
 
-def gpu_of(device: Device, gpus: Sequence[Gpu]) -> Gpu | NotMeasured:
+def gpu_of(device: Device, gpus: Sequence[_Gpu]) -> _Gpu | NotMeasured:
     """The driver's view of a framework's device.
 
     CUDA numbers the GPUs that it may see; the driver numbers all of them. Where they differ in

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.devices import Device
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
 from lowwater.model.measured import Ending, Footprint, Mending, Note
@@ -31,6 +32,7 @@ class Evidence:
     collected_bytes: int = 0
     native_trace: NativeTrace | None = None
     kernel_cache_bytes: int | None = None
+    devices: tuple[Device, ...] = ()
 
     def tallied(self, kind: str) -> tuple[Tally, ...]:
         """The tallies of one kind."""

@@ -42,9 +42,18 @@ BYTES_PER_PYTHON_BLOCK: Final = 96
 
 HOST: Final = "host"
 
+# What is told of an accelerator: by its framework, …
+IN_USE: Final = "in use"
+PEAK: Final = "peak"
+POOL: Final = "pool"
+# … and by the driver: what this program takes, what all others take, and what there is.
+DRIVER_OURS: Final = "driver, ours"
+DRIVER_OTHERS: Final = "driver, others"
+DRIVER_TOTAL: Final = "driver, total"
+
 
 def device_gauge(device: str, what: str) -> str:
-    """The gauge of one accelerator, e.g. `GPU:0 in use`; `what` is `in use` or `peak`."""
+    """The gauge of one accelerator, e.g. `GPU:0 in use`."""
     return f"{device} {what}"
 
 

@@ -46,3 +46,28 @@ class Gpu:
                 return process.used_bytes
             total += process.used_bytes
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLook:
+    """What the driver said of a GPU at one moment of a run.
+
+    `ours_bytes` is what the watched program and its children take; None where it cannot be told.
+    """
+
+    elapsed_s: float
+    used_bytes: int
+    free_bytes: int
+    ours_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedGpu:
+    """One GPU during a run; there is a look wherever something has changed."""
+
+    index: int
+    name: str
+    uuid: str
+    total_bytes: int
+    is_mig: bool = False
+    looks: tuple[GpuLook, ...] = ()

@@ -58,6 +58,20 @@ class RowName(StrEnum):
     KEPT = "kept free by allocators"
 
 
+class DeviceRow(StrEnum):
+    """The rows of the ledger of an accelerator; each begins with its place, such as `GPU:0`."""
+
+    OURS = "taken, by the driver"
+    OTHERS = "taken by other processes"
+    POOL_FREE = "pool, free for reuse"
+    REST = "driver context and libraries"
+    IN_USE = "in use"
+
+    def at(self, place: str) -> str:
+        """The name of the row."""
+        return f"{place} {self.value}"
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
     """One line of the ledger: what a layer held at the start, at the end, and in between.

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.devices import Device
 from lowwater.model.gauges import KERNEL_CACHE
+from lowwater.model.gpus import WatchedGpu
 from lowwater.model.held import Census, Holder, NativeTrace, Tally
 from lowwater.model.measured import (
     EXIT,
@@ -35,6 +37,9 @@ class Timeline:
     moments: tuple[Moment, ...] = ()
     collections: tuple[Collection, ...] = ()
     outside: tuple[OutsideSample, ...] = ()
+    # The accelerators that the program has used, and all GPUs of the driver, seen from outside.
+    devices: tuple[Device, ...] = ()
+    gpus: tuple[WatchedGpu, ...] = ()
     censuses: tuple[Census, ...] = ()
     holders: tuple[Holder, ...] = ()
     tallies: tuple[Tally, ...] = ()

@@ -43,6 +43,7 @@ def _devices(context: Any) -> Iterator[Device]:  # noqa: ANN401 - TensorFlow's
             None if behind is None else int(behind.name.rpartition(":")[2]),
             limits.get(place),
             None if behind is None else _grows(context, behind),
+            bool(context._virtual_device_map.get(behind)),  # noqa: SLF001
             os.environ.get("CUDA_VISIBLE_DEVICES"),
             os.environ.get("CUDA_DEVICE_ORDER"),
         )

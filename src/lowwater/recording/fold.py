@@ -28,9 +28,11 @@ from lowwater.model import (
     gauges,
 )
 from lowwater.model.experiment import Fact
+from lowwater.model.gpus import GpuLook, WatchedGpu
 from lowwater.recording import records
 
 if TYPE_CHECKING:
+    from lowwater.model.devices import Device
     from lowwater.model.experiment import Experiments
 
 # What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
@@ -38,6 +40,7 @@ MOST_CASES: Final = 256
 MOST_CENSUSES: Final = 64
 MOST_COLLECTIONS: Final = 512
 MOST_OUTSIDE: Final = 1024
+MOST_GPUS: Final = 64
 # The agent sees three: the start, the last statement, and the exit.
 MOST_MOMENTS: Final = 16
 # What a reader would read.
@@ -68,6 +71,9 @@ class Fold:
         self.tallies: list[Tally] = []
         self.native_trace: NativeTrace | None = None
         self.outside: list[OutsideSample] = []
+        self.devices: list[Device] = []
+        self.gpus: dict[int, WatchedGpu] = {}
+        self.gpu_looks: dict[int, list[GpuLook]] = {}
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
         self.mended: list[Mending] = []
@@ -116,6 +122,14 @@ class Fold:
             case records.SeenOutside(elapsed_us, anon_bytes):
                 look = OutsideSample(elapsed_us / 1e6, anon_bytes)
                 self._add("samples from outside", self.outside, look, MOST_OUTSIDE)
+            case records.DevicesFound(devices):
+                self.devices = devices
+            case records.GpuFound(index, name, uuid, total, mig) if len(self.gpus) < MOST_GPUS:
+                self.gpus[index] = WatchedGpu(index, name, uuid, total, mig)
+            case records.GpuSeen(elapsed_us, index, used, free, ours) if index in self.gpus:
+                seen = GpuLook(elapsed_us / 1e6, used, free, ours)
+                looks = self.gpu_looks.setdefault(index, [])
+                self._add("looks at a GPU", looks, seen, MOST_OUTSIDE)
             case records.Unmeasured(probe, None):
                 self.unmeasured.pop(probe, None)
             case records.Unmeasured(probe, str(why)) if len(self.unmeasured) < MOST_UNMEASURED:
@@ -166,6 +180,11 @@ class Fold:
             tallies=tuple(self.tallies),
             native_trace=self.native_trace,
             outside=tuple(self.outside),
+            devices=tuple(self.devices),
+            gpus=tuple(
+                replace(gpu, looks=tuple(self.gpu_looks.get(index, ())))
+                for index, gpu in self.gpus.items()
+            ),
             unmeasured=self.unmeasured,
             notes=(*self.notes, *self._about_left_out(len(units))),
             mended=tuple(self.mended),

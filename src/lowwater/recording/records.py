@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from lowwater.model import Holder, Mending, NativeSite, Tally, Topic
+from lowwater.model.devices import Device
 
 # Checked when a recording is read, and only then. What is measured may be off and is not checked.
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -175,6 +176,32 @@ class SeenOutside(_Record, tag="outside"):
     anon_bytes: _Number
 
 
+class DevicesFound(_Record, tag="devices"):
+    """The accelerators that a framework has set up in the program."""
+
+    devices: Annotated[list[Device], msgspec.Meta(max_length=64)]
+
+
+class GpuFound(_Record, tag="gpu"):
+    """A GPU of the driver, as the supervisor has found it."""
+
+    index: _Number
+    name: str
+    uuid: str
+    total_bytes: _Number
+    is_mig: bool = False
+
+
+class GpuSeen(_Record, tag="g"):
+    """What the driver says of a GPU, at the start and after each change."""
+
+    elapsed_us: _Number
+    index: _Number
+    used_bytes: _Number
+    free_bytes: _Number
+    ours_bytes: _Number | None
+
+
 class Ended(_Record, tag="ended"):
     """The supervisor's last word."""
 
@@ -224,6 +251,9 @@ Record: TypeAlias = (
     | Mended
     | Spent
     | SeenOutside
+    | DevicesFound
+    | GpuFound
+    | GpuSeen
     | Ended
     | FactsTold
     | Experimented

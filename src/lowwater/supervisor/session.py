@@ -63,9 +63,10 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     """Judge a recording."""
     from lowwater.causes.catalogue import find_causes, why_nothing_is_found
     from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
+    from lowwater.verdict.devices import with_devices
     from lowwater.verdict.lines import with_lines
 
-    timeline = with_lines(timeline)
+    timeline = with_devices(with_lines(timeline))
     verdict, by_unit = judge(timeline)
     ledger = book(timeline, verdict.unit)
     evidence = Evidence(
@@ -78,6 +79,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         sum(collection.freed_bytes for collection in timeline.collections),
         timeline.native_trace,
         timeline.kernel_cache_bytes,
+        timeline.devices,
     )
     findings = find_causes(evidence)
     if verdict.kind is Kind.LEAK and not findings:

@@ -17,6 +17,7 @@ from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
 from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end, head_of
+from lowwater.supervisor.gpu_watch import GpuWatch
 from lowwater.supervisor.signals import ENDING, Witness, for_the_program, held_back
 
 _LOOK_EVERY_S = 0.5
@@ -35,11 +36,12 @@ class Outside:
     every_s: float = _LOOK_EVERY_S
     _next_s: float = 0.0
 
-    def look(self, elapsed_s: float) -> None:
-        """Note the resident anonymous memory, when it is time."""
+    def look(self, elapsed_s: float, also: Callable[[float], None]) -> None:
+        """Note the resident anonymous memory, when it is time, and what is `also` looked at."""
         if elapsed_s < self._next_s:
             return
         self._next_s = elapsed_s + self.every_s
+        also(elapsed_s)
         anon_bytes = _anonymous_bytes(self.pid)
         self.peak_bytes = peak_bytes(f"/proc/{self.pid}/status") or self.peak_bytes
         if anon_bytes:
@@ -75,15 +77,16 @@ def supervise(
     head = head_of(recording)
     kills_before, largest_before = _oom_kills(), _largest_child_bytes()
     began_s = time.perf_counter()
-    outside = Outside(child.pid)
+    outside, gpus = Outside(child.pid), GpuWatch(child.pid)
     waiting = _Waiting(child, witness)
     with held_back():
         while not waiting.is_over(outside.every_s):
-            outside.look(time.perf_counter() - began_s)
+            outside.look(time.perf_counter() - began_s, gpus.look)
             on_look()
+    gpus.close()
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
     ended.peak_rss_bytes = _peak(outside, largest_before, was_killed=ended.signal is not None)
-    records: list[Record] = [*outside.looks, ended]
+    records: list[Record] = [*outside.looks, *gpus.records, ended]
     problem = append_after_end(recording, records, head)
     return RunOutcome(ended, (problem,) if problem else (), waiting.was_stopped)
 

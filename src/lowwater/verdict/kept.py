@@ -136,9 +136,11 @@ def _may_be_garbage(case: Case, account: Account) -> bool:
 
 
 def _reserved(case: Case, account: Account) -> Explained | None:
-    if case.place != gauges.HOST or not case.samples:
+    if not case.samples:
         return None
     last = case.samples[-1].gauges
+    if case.place != gauges.HOST:
+        return _reserved_on_device(case, account)
     kept, anon = gauges.kept_bytes(last), last.get(gauges.RSS_ANON, 0)
     if kept < POLICY.reserved_bytes or kept < POLICY.reserved_share * anon:
         return None
@@ -147,6 +149,30 @@ def _reserved(case: Case, account: Account) -> Explained | None:
         f"host memory in use {_now(case, account)}; the allocator keeps {format_bytes(kept)} of "
         f"{format_bytes(anon)} resident memory free for reuse",
     )
+
+
+def _reserved_on_device(case: Case, account: Account) -> Explained | None:
+    """The pool of the framework is full for the driver, and nearly empty inside."""
+    last = case.samples[-1].gauges
+    pool, in_use, taken, total = (
+        last.get(gauges.device_gauge(case.place, what), 0)
+        for what in (gauges.POOL, gauges.IN_USE, gauges.DRIVER_OURS, gauges.DRIVER_TOTAL)
+    )
+    kept = pool - in_use
+    if kept < POLICY.reserved_bytes or kept < POLICY.reserved_share * pool:
+        return None
+    returns = "TensorFlow keeps the rest for reuse and returns it when the process ends"
+    if taken:
+        shown = f"{format_bytes(taken)} of {format_bytes(total)}"
+        because = (
+            f"`nvidia-smi` shows {shown} of {case.place} for this program, of which "
+            f"{format_bytes(in_use)} is in use; {returns}"
+        )
+    else:
+        of_pool = f"of the {format_bytes(pool)} in TensorFlow's pool on {case.place}"
+        because = f"{of_pool}, {format_bytes(in_use)} is in use; {returns}"
+    grows = f" (what is in use {_now(case, account)})" if account.is_rising else ""
+    return Explained(Kind.RESERVED, f"{because}{grows}")
 
 
 def _warm_up(case: Case, account: Account) -> Explained | None:

@@ -9,6 +9,7 @@ import numpy as np
 from lowwater.model import (
     EXIT,
     START,
+    DeviceRow,
     Ledger,
     LedgerRow,
     Moment,
@@ -18,7 +19,8 @@ from lowwater.model import (
     Unit,
     gauges,
 )
-from lowwater.model.gauges import ResidentParts, resident_parts
+from lowwater.model.devices import Device
+from lowwater.model.gauges import ResidentParts, device_gauge, resident_parts
 
 SYSTEM: Final = "system"
 ALLOCATOR: Final = "allocator"
@@ -40,6 +42,11 @@ _ABSENT_REMARK: Final = (
     "allocated but not written to yet, or already returned to the system; the allocators count "
     "this much more than is resident"
 )
+
+
+_AT_LEAST_REMARK: Final = "at least; TensorFlow tells only the most that was in use"
+_GROWN_REMARK: Final = "at least; from what the driver counts"
+_FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver was not asked"
 
 
 class _Seen(NamedTuple):
@@ -86,13 +93,72 @@ def book(timeline: Timeline, unit: Unit | None) -> Ledger:
     if read is None:
         return Ledger(unmeasured=dict(timeline.unmeasured))
     system, in_use = _system(read, timeline), _in_use(read)
-    rows = (*system, *_allocator(read), *in_use)
+    taken = [row for device in timeline.devices for row in _taken(read, device)]
+    pools = [row for device in timeline.devices for row in _pool_of(read, device)]
+    rows = (*system, *taken, *_allocator(read), *pools, *in_use)
+    short = (*system[:1], *_kept(read), *in_use[:1], *_summary_of_devices(taken, pools, in_use[1:]))
     return Ledger(
         tuple(row for row in rows if row.series),
         dict(timeline.unmeasured),
         _counts(read.series),
-        tuple(row for row in (*system[:1], *_kept(read), *in_use) if row.series),
+        tuple(row for row in short if row.series),
     )
+
+
+def _taken(read: _Readings, device: Device) -> tuple[LedgerRow, ...]:
+    """What the driver counts: for this program, and for all others."""
+    if not read.has(device_gauge(device.place, gauges.DRIVER_OURS)):
+        return ()
+    return (
+        _device_row(read, SYSTEM, device.place, DeviceRow.OURS, gauges.DRIVER_OURS),
+        _device_row(read, SYSTEM, device.place, DeviceRow.OTHERS, gauges.DRIVER_OTHERS),
+    )
+
+
+def _pool_of(read: _Readings, device: Device) -> tuple[LedgerRow, ...]:
+    """What is in the pool but not in use, and what the driver counts beside the pool."""
+    place = device.place
+    pool, in_use = device_gauge(place, gauges.POOL), device_gauge(place, gauges.IN_USE)
+    ours = device_gauge(place, gauges.DRIVER_OURS)
+    if not read.has(pool):
+        return ()
+    remark = _pool_remark(device, has_driver=read.has(ours))
+    free = read.row(ALLOCATOR, DeviceRow.POOL_FREE.at(place), _difference(pool, in_use), remark)
+    rows = [replace(free, is_estimate=bool(remark))]
+    if read.has(ours):
+        rest = read.row(ALLOCATOR, DeviceRow.REST.at(place), _difference(ours, pool))
+        rows.append(replace(rest, is_estimate=bool(remark)))
+    return tuple(rows)
+
+
+def _pool_remark(device: Device, *, has_driver: bool) -> str:
+    if device.grows is False and device.limit_bytes is not None:
+        return "" if has_driver else _FROM_LIMIT_REMARK
+    return _GROWN_REMARK if has_driver else _AT_LEAST_REMARK
+
+
+def _device_row(read: _Readings, layer: str, place: str, row: DeviceRow, gauge: str) -> LedgerRow:
+    return read.row(layer, row.at(place), _gauge(device_gauge(place, gauge)))
+
+
+def _difference(whole: str, part: str) -> _Booking:
+    def booked(seen: _Seen) -> int | None:
+        if whole not in seen.gauges or part not in seen.gauges:
+            return None
+        return max(0, seen.gauges[whole] - seen.gauges[part])
+
+    return booked
+
+
+def _summary_of_devices(*layers: Sequence[LedgerRow]) -> Iterable[LedgerRow]:
+    """Three rows for each device: taken, kept free, in use."""
+    shown = {DeviceRow.OURS, DeviceRow.POOL_FREE, DeviceRow.IN_USE}
+    found = [row for layer in layers for row in layer]
+    places = dict.fromkeys(row.name.partition(" ")[0] for row in found)
+    named = {row.name: row for row in found}
+    for place in places:
+        wanted = (row.at(place) for row in DeviceRow if row in shown)
+        yield from (named[name] for name in wanted if name in named)
 
 
 def _readings(timeline: Timeline, chosen: Sequence[Sample]) -> _Readings | None:
@@ -216,7 +282,11 @@ def _absent(read: _Readings) -> tuple[LedgerRow, ...]:
 def _in_use(read: _Readings) -> tuple[LedgerRow, ...]:
     places = dict.fromkeys(place for seen in read.all for place in gauges.places(seen.gauges))
     return tuple(
-        read.row(IN_USE, IN_USE if place == gauges.HOST else f"{place} in use", _in_use_at(place))
+        read.row(
+            IN_USE,
+            IN_USE if place == gauges.HOST else DeviceRow.IN_USE.at(place),
+            _in_use_at(place),
+        )
         for place in places
     )
 

@@ -1,9 +1,12 @@
 """LW401 to LW403 and LW405: what explains a run that does not leak."""
 
+from dataclasses import replace
+
 import pytest
 
 from lowwater.causes.catalogue import find_causes
 from lowwater.model import Kind, Ledger, LedgerRow
+from lowwater.model.devices import Device
 from lowwater.testing import an_evidence
 
 MIB = 1 << 20
@@ -68,17 +71,35 @@ def test_libraries_that_load_at_the_start_are_no_news():
     assert not find_causes(an_evidence(kind=Kind.FLAT, ledger=ledger))
 
 
-def test_greedy_gpu_is_told_only_where_it_is_known():
-    greedy = an_evidence(kind=Kind.FLAT, environment={"gpu_memory_growth": "off"})
-    unknown = an_evidence(kind=Kind.FLAT, environment={"tensorflow": "2.21.0"})
+GREEDY = Device("GPU:0", "TensorFlow", 0, 7000 * MIB, grows=False)
 
-    [finding] = find_causes(greedy)
+
+def evidence_of(device, *in_use):
+    found = an_evidence(kind=Kind.FLAT, ledger=a_ledger("GPU:0 in use", *in_use))
+    return replace(found, devices=(device,))
+
+
+def test_greedy_gpu_is_told_with_what_it_took_and_what_was_needed():
+    [finding] = find_causes(evidence_of(GREEDY, 100, 400, 300))
 
     assert finding.code == "LW405"
     assert finding.message == (
-        "TensorFlow reserved the whole GPU at startup, even if the program needs little."
+        "TensorFlow took 6.8 GiB of GPU:0 at its first operation; "
+        "the program used 400.0 MiB of it at most."
     )
-    assert not find_causes(unknown)
+
+
+@pytest.mark.parametrize(
+    ("device", "in_use"),
+    [
+        pytest.param(replace(GREEDY, grows=True), 400, id="it grows"),
+        pytest.param(replace(GREEDY, grows=None), 400, id="it is not known"),
+        pytest.param(replace(GREEDY, is_limited=True), 400, id="the program chose the limit"),
+        pytest.param(GREEDY, 6900, id="it was needed"),
+    ],
+)
+def test_gpu_is_not_called_greedy(device, in_use):
+    assert not find_causes(evidence_of(device, in_use, in_use))
 
 
 @pytest.mark.parametrize("kind", [Kind.FLAT, Kind.INCONCLUSIVE, Kind.WARM_UP, Kind.CACHE])

@@ -14,6 +14,8 @@ _MOST_CAUSES: Final = 8
 # The library, its class, and what has to stand in the message. No library is imported for it.
 _OUT_OF_MEMORY: Final = (
     ("tensorflow", "ResourceExhaustedError", ""),
+    # A copy to a device that finds no room there.
+    ("tensorflow", "InternalError", "Dst tensor is not initialized"),
     ("torch", "OutOfMemoryError", ""),
     ("builtins", "RuntimeError", "DefaultCPUAllocator: can't allocate memory"),
     ("jaxlib", "XlaRuntimeError", "RESOURCE_EXHAUSTED"),

@@ -1,0 +1,89 @@
+"""Looks at the GPUs from outside the program, and keeps what changes."""
+
+from pathlib import Path
+
+from lowwater.model import NotMeasured
+from lowwater.model.gpus import Gpu
+from lowwater.probes.nvml import Driver
+from lowwater.recording.records import GpuFound, GpuSeen, Record, Unmeasured
+
+# Of a GPU; a training program makes a few dozen, for its pool only grows.
+_MOST_CHANGES = 512
+_DRIVER = "driver"
+
+
+class GpuWatch:
+    """The driver's view of one program and its children."""
+
+    def __init__(self, pid: int) -> None:
+        """The driver is asked at the first look, when the program is already starting."""
+        self._pid = pid
+        self._driver: Driver | NotMeasured | None = None
+        self._latest: dict[int, tuple[int, int, int | None]] = {}
+        self._changes: dict[int, int] = {}
+        self._reasons: dict[str, str] = {}
+        self.records: list[Record] = []
+
+    def look(self, elapsed_s: float) -> None:
+        """Ask the driver about all GPUs; one that does not answer says why, once."""
+        if self._driver is None:
+            self._driver = Driver.opened()
+        answer = self._driver if isinstance(self._driver, NotMeasured) else self._driver.gpus()
+        if isinstance(answer, NotMeasured):
+            self._tell_reason(_DRIVER, answer.why)
+            return
+        for number, gpu in enumerate(answer):
+            if isinstance(gpu, NotMeasured):
+                self._tell_reason(f"GPU {number}", gpu.why)
+            else:
+                self._keep(gpu, elapsed_s)
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        if isinstance(self._driver, Driver):
+            self._driver.close()
+
+    def _keep(self, gpu: Gpu, elapsed_s: float) -> None:
+        if gpu.index not in self._latest:
+            self.records.append(
+                GpuFound(gpu.index, gpu.name, gpu.uuid, gpu.total_bytes, gpu.is_mig)
+            )
+        ours = gpu.used_by(_Family(self._pid))
+        if isinstance(ours, NotMeasured):
+            self._tell_reason(f"GPU {gpu.index} by process", ours.why)
+        known = None if isinstance(ours, NotMeasured) else ours
+        seen = gpu.used_bytes, gpu.free_bytes, known
+        if seen == self._latest.get(gpu.index):
+            return
+        self._latest[gpu.index] = seen
+        self._changes[gpu.index] = self._changes.get(gpu.index, 0) + 1
+        if self._changes[gpu.index] <= _MOST_CHANGES:
+            self.records.append(GpuSeen(round(elapsed_s * 1e6), gpu.index, *seen))
+
+    def _tell_reason(self, what: str, why: str) -> None:
+        if self._reasons.get(what) != why:
+            self._reasons[what] = why
+            self.records.append(Unmeasured(what, why))
+
+
+class _Family:
+    """A process and all that it has started, directly or not."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def __contains__(self, pid: object) -> bool:
+        while isinstance(pid, int) and pid > 1:
+            if pid == self._pid:
+                return True
+            pid = _parent_of(pid)
+        return False
+
+
+def _parent_of(pid: int) -> int:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return 0
+    # The name before it may hold anything but ends with the last bracket.
+    return int(stat.rpartition(")")[2].split()[1])

@@ -1,0 +1,134 @@
+"""Puts the driver's view of each device beside the program's own: what its pool has, and the rest.
+
+The driver counts what a process has taken. A part of that is the pool of the framework, which has
+what is in use inside; the rest are the driver's own books for the process, and libraries.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from lowwater.model import Moment, NotMeasured, Sample, Timeline
+from lowwater.model.devices import Device, gpu_of
+from lowwater.model.gauges import (
+    DRIVER_OTHERS,
+    DRIVER_OURS,
+    DRIVER_TOTAL,
+    IN_USE,
+    PEAK,
+    POOL,
+    device_gauge,
+)
+from lowwater.model.gpus import GpuLook, WatchedGpu
+
+_DRIVER: Final = "driver"
+_MIG: Final = "the GPU is divided into MIG instances, and the driver counts all of them"
+_DIVIDED: Final = "the program has divided the GPU into several devices"
+_LESS: Final = "the driver counts less for this program than the program has in use"
+
+
+class _View(NamedTuple):
+    """One device, and how the driver sees it where it does."""
+
+    device: Device
+    gpu: WatchedGpu | None
+
+
+def with_devices(timeline: Timeline) -> Timeline:
+    """The same timeline; its gauges say what the driver and the pool of each device hold."""
+    if not timeline.devices:
+        # Nobody asks why the driver of a GPU that is not used says nothing.
+        unmeasured = {
+            name: why
+            for name, why in timeline.unmeasured.items()
+            if name != _DRIVER and not name.startswith("GPU ")
+        }
+        return replace(timeline, unmeasured=unmeasured)
+    unmeasured = dict(timeline.unmeasured)
+    views = [_viewed(device, timeline, unmeasured) for device in timeline.devices]
+    samples, moments = [*timeline.samples], [*timeline.moments]
+    for view in views:
+        book = _Book(view, [*samples, *moments])
+        samples = [replace(one, gauges={**one.gauges, **book.gauges(one)}) for one in samples]
+        moments = [replace(one, gauges={**one.gauges, **book.gauges(one)}) for one in moments]
+        if book.is_contradicted:
+            unmeasured[f"{view.device.place} at the driver"] = _LESS
+    return replace(timeline, samples=tuple(samples), moments=tuple(moments), unmeasured=unmeasured)
+
+
+def _viewed(device: Device, timeline: Timeline, unmeasured: dict[str, str]) -> _View:
+    if not timeline.gpus:
+        return _View(device, None)
+    found = gpu_of(device, timeline.gpus)
+    shared = Counter(one.physical for one in timeline.devices)
+    if not isinstance(found, NotMeasured) and found.is_mig:
+        found = NotMeasured(_MIG)
+    elif shared[device.physical] > 1:
+        found = NotMeasured(_DIVIDED)
+    if isinstance(found, NotMeasured):
+        unmeasured[f"{device.place} at the driver"] = found.why
+        return _View(device, None)
+    return _View(device, found)
+
+
+class _Book:
+    """What is known of one device at each moment of a run."""
+
+    def __init__(self, view: _View, seen: Sequence[Sample | Moment]) -> None:
+        self._device, self._gpu = view
+        self._looks: Sequence[GpuLook] = () if view.gpu is None else view.gpu.looks
+        self._times = [look.elapsed_s for look in self._looks]
+        pairs = [(self._ours(one), self._peak(one)) for one in seen]
+        self.is_contradicted = any(ours is None and peak > 0 for ours, peak in pairs) and any(
+            look.ours_bytes is not None for look in self._looks
+        )
+        # The pool is at least its peak, so that at each moment the rest is at most this much.
+        self._most_rest = min(
+            (ours - peak for ours, peak in pairs if ours is not None and peak > 0), default=None
+        )
+
+    def gauges(self, seen: Sample | Moment) -> Mapping[str, int]:
+        """What to add to one reading."""
+        found = {}
+        peak, ours = self._peak(seen), self._ours(seen)
+        if peak > 0:
+            found[POOL] = self._pool(peak, ours)
+        if self._gpu is not None and ours is not None:
+            look = self._look(seen.elapsed_s, peak)
+            found[DRIVER_OURS] = ours
+            found[DRIVER_TOTAL] = self._gpu.total_bytes
+            if look is not None:
+                found[DRIVER_OTHERS] = max(0, look.used_bytes - ours)
+        return {device_gauge(self._device.place, what): value for what, value in found.items()}
+
+    def _pool(self, peak: int, ours: int | None) -> int:
+        """All of its limit from the first use on, or as it grows: what the driver adds to it."""
+        limit = self._device.limit_bytes
+        if self._device.grows is False and limit is not None:
+            # Where there was no room for all of it, TensorFlow has taken less.
+            return limit if ours is None else max(peak, min(limit, ours))
+        if ours is None or self._most_rest is None:
+            return peak
+        return max(peak, ours - self._most_rest)
+
+    def _peak(self, seen: Sample | Moment) -> int:
+        place = self._device.place
+        peak = seen.gauges.get(device_gauge(place, PEAK), 0)
+        return max(peak, seen.gauges.get(device_gauge(place, IN_USE), 0))
+
+    def _ours(self, seen: Sample | Moment) -> int | None:
+        look = self._look(seen.elapsed_s, self._peak(seen))
+        return None if look is None else look.ours_bytes
+
+    def _look(self, elapsed_s: float, peak: int) -> GpuLook | None:
+        """The first look after a moment, for a pool never shrinks; or the last one before its end.
+
+        A look that counts less than the program has in use was taken before or after it.
+        """
+        after = bisect_left(self._times, elapsed_s)
+        for look in (*self._looks[after : after + 1], *reversed(self._looks[:after])):
+            if look.ours_bytes is not None and look.ours_bytes >= peak:
+                return look
+        return None

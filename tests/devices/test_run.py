@@ -1,0 +1,153 @@
+"""`lowwater run` on a GPU that is only host memory: the ledger and the verdict of the device."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.devices
+
+MIB = 1 << 20
+CONTEXT = 96 * MIB
+MODELS = """
+import os
+import keras, numpy as np, tensorflow as tf
+
+if os.environ.get("GROWS"):
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+kept = []
+x, y = np.ones((32, 64), "float32"), np.ones((32, 1), "float32")
+{begin}
+for number in range(14):
+    {body}
+"""
+ONE_MODEL = """model = keras.Sequential([keras.Input((64,)), keras.layers.Dense(1024),
+    keras.layers.Dense(1024), keras.layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=False)"""
+KEEPS = (
+    ONE_MODEL.replace("\n", "\n    ")
+    + "\n    model.fit(x, y, verbose=0, batch_size=32)\n    kept.append(model)"
+)
+TRAINS = "model.fit(x, y, verbose=0, batch_size=32)"
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """The report of a program that `lowwater run` has watched on a machine."""
+
+    def watch(text, environment, *options):
+        (tmp_path / "train.py").write_text(text)
+        report = tmp_path / "report.json"
+        command = [sys.executable, "-m", "lowwater", "run", "--json", str(report), *options]
+        done = subprocess.run(
+            [*command, "train.py"],
+            env=environment,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        assert report.exists(), done.stderr
+        return json.loads(report.read_text()), done
+
+    return watch
+
+
+def rows_of(report):
+    return {row["name"]: row for row in report["ledger"]["rows"]}
+
+
+def at_end(rows, name):
+    return rows[f"GPU:0 {name}"]["last_bytes"]
+
+
+def adds_up(rows):
+    parts = ("in use", "pool, free for reuse", "driver context and libraries")
+    return sum(at_end(rows, name) for name in parts) == at_end(rows, "taken, by the driver")
+
+
+def test_models_that_are_kept_leak_on_the_device(hostgpu, watched):
+    environment = hostgpu(1024 * MIB, context_bytes=CONTEXT).environment()
+
+    report, done = watched(MODELS.format(begin="", body=KEEPS), environment)
+
+    verdict, rows = report["verdict"], rows_of(report)
+    assert (verdict["kind"], verdict["place"]) == ("leak", "GPU:0"), done.stdout
+    assert report["findings"][0]["code"] == "LW201"
+    assert report["findings"][0]["where"] == "train.py:16"
+    assert adds_up(rows)
+    # Greedy: all of the limit is taken, and the rest is the context to the byte.
+    assert at_end(rows, "driver context and libraries") == CONTEXT
+    assert "GPU:0 taken, by the driver" in done.stderr + done.stdout
+
+
+def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, watched):
+    machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
+    text = MODELS.format(begin=ONE_MODEL, body=TRAINS)
+
+    with machine.neighbour(0, 50 * MIB):
+        report, _ = watched(text, machine.environment())
+
+    verdict, rows = report["verdict"], rows_of(report)
+    assert (verdict["kind"], verdict["place"]) == ("reserved", "GPU:0")
+    assert "returns it when the process ends" in verdict["because"]
+    assert {one["code"] for one in report["findings"]} == {"LW401", "LW405"}
+    assert adds_up(rows)
+    assert at_end(rows, "taken by other processes") == 50 * MIB
+
+
+def test_pool_that_grows_takes_little_and_is_not_greedy(hostgpu, watched):
+    machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
+    environment = {**machine.environment(), "GROWS": "1"}
+
+    report, _ = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+
+    rows = rows_of(report)
+    assert report["verdict"]["is_leak"] is False
+    assert "LW405" not in {one["code"] for one in report["findings"]}
+    assert adds_up(rows)
+    assert at_end(rows, "taken, by the driver") < CONTEXT + 128 * MIB
+    assert rows["GPU:0 pool, free for reuse"]["is_estimate"]
+
+
+UNTOLD = {
+    "no-permission": {"GPU 0 by process": "the driver does not permit it"},
+    "driver-not-loaded": {"driver": "the NVIDIA driver is not loaded"},
+    "mig": {
+        "GPU:0 at the driver": (
+            "the GPU is divided into MIG instances, and the driver counts all of them"
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("fault", UNTOLD)
+def test_driver_that_does_not_tell_leaves_the_rows_out_and_says_why(hostgpu, watched, fault):
+    environment = hostgpu(1024 * MIB).environment(nvml_faults=[fault])
+
+    report, _ = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+
+    assert "GPU:0 taken, by the driver" not in rows_of(report)
+    assert "GPU:0 in use" in rows_of(report)
+    assert UNTOLD[fault].items() <= report["ledger"]["unmeasured"].items()
+
+
+def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, watched):
+    environment = hostgpu(1024 * MIB).environment(nvml_lost_after=60)
+
+    report, done = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+
+    assert done.returncode == 0
+    assert "lost" in str(report["ledger"]["unmeasured"])
+
+
+def test_program_on_the_cpu_is_told_nothing_of_drivers(watched, tmp_path):
+    report, _ = watched("for number in range(20):\n    print(number)\n", None)
+
+    assert not any(
+        name == "driver" or name.startswith("GPU") for name in report["ledger"]["unmeasured"]
+    )
