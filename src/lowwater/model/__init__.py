@@ -11,7 +11,7 @@ from lowwater.model.held import (
     Step,
     Tally,
 )
-from lowwater.model.judged import Kind, Ledger, LedgerRow, RowName, Verdict
+from lowwater.model.judged import Kind, Ledger, LedgerRow, Question, RowName, Verdict
 from lowwater.model.measured import (
     EXIT,
     LAST_STATEMENT,
@@ -57,6 +57,7 @@ __all__ = [
     "NotMeasured",
     "Note",
     "OutsideSample",
+    "Question",
     "Reading",
     "RowName",
     "Sample",
