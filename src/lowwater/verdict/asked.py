@@ -1,7 +1,8 @@
 """The questions that a verdict asks, each noted where it is answered.
 
-A comparison with a threshold is made here and nowhere else, so that what `lowwater report --why`
-shows is what was decided by.
+A question that is noted is also compared here, so that what `lowwater report --why` shows is what
+was decided by. Not every comparison is a question: some only pick a threshold, or are part of a
+test that is noted as a whole, without a number.
 """
 
 import operator
