@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from lowwater.causes import _kinds, _words
-from lowwater.causes._pace import GrowthPace
 from lowwater.causes._paths import function_name
+from lowwater.causes._rate import GrowthRate
 from lowwater.model import Evidence, Holder, Status, Step, TraceNode
 from lowwater.model.units import format_bytes
 
@@ -150,11 +150,11 @@ def _titled(step: Step) -> str:
 def _items(holder: Holder, evidence: Evidence) -> str:
     count = holder.counts[-1]
     told = "1 item" if count == 1 else f"{count:,} items"
-    pace = GrowthPace.of(holder.counts, evidence)
-    if pace is None or pace.each <= 0:
+    rate = GrowthRate.of(holder.counts, evidence)
+    if rate is None or rate.each <= 0:
         return told
-    much = f"{pace.each:.1f}" if pace.is_seldom else f"{pace.each:.0f}"
-    return f"{told} ({pace.about}+{much} per {_words.round_name(evidence)})"
+    much = f"{rate.each:.1f}" if rate.is_seldom else f"{rate.each:.0f}"
+    return f"{told} ({rate.about}+{much} per {_words.round_name(evidence)})"
 
 
 def _multiplied(holder: Holder) -> str:

@@ -1,8 +1,8 @@
 """How causes speak: what grew, by how much, and with every what."""
 
 from lowwater.causes import _kinds
-from lowwater.causes._pace import NO_UNIT, GrowthPace
 from lowwater.causes._paths import below
+from lowwater.causes._rate import NO_UNIT, GrowthRate
 from lowwater.model import Evidence, Holder, Step, Tally, Unit
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
@@ -40,13 +40,13 @@ def grows(holder: Holder, evidence: Evidence) -> str:
 
 def rate(counts: tuple[int, ...], noun: str, nouns: str, evidence: Evidence) -> str:
     """`one array every epoch`, `about 3 arrays every epoch`, `one array every 4 epochs`."""
-    pace = GrowthPace.of(counts, evidence)
-    if pace is None or pace.each <= 0:
+    growth = GrowthRate.of(counts, evidence)
+    if growth is None or growth.each <= 0:
         return f"{_amount(counts[-1] - counts[0], noun, nouns)} while it was watched"
-    rounds = round(1 / pace.each)
-    if pace.is_seldom and rounds > 1:
+    rounds = round(1 / growth.each)
+    if growth.is_seldom and rounds > 1:
         return f"one {noun} every {words.counted(rounds, unit_of(evidence))}"
-    return f"{pace.about}{_amount(max(1, round(pace.each)), noun, nouns)} {every(evidence)}"
+    return f"{growth.about}{_amount(max(1, round(growth.each)), noun, nouns)} {every(evidence)}"
 
 
 def often(tally: Tally, evidence: Evidence) -> str:
@@ -91,11 +91,11 @@ def grows_by(holder: Holder, evidence: Evidence) -> str:
         item = below(holder)[0] if below(holder) else Step("", "item")
         added = rate(holder.counts, named(item), named(item, many=True), evidence)
         return f"grew by {added}" if added.endswith("watched") else f"grows by {added}"
-    pace = GrowthPace.of(holder.sizes_bytes, evidence)
-    if pace is None:
+    growth = GrowthRate.of(holder.sizes_bytes, evidence)
+    if growth is None:
         grown = holder.sizes_bytes[-1] - holder.sizes_bytes[0]
         return f"grew by {format_bytes(grown)} while it was watched"
-    return f"grows by {format_bytes(pace.each)} {every(evidence)}"
+    return f"grows by {format_bytes(growth.each)} {every(evidence)}"
 
 
 def _payload(holder: Holder) -> str | None:

@@ -47,8 +47,8 @@ class CheckNumerics(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How many graphs stay, and what traces them."""
-        pace = _words.rate(holder.counts, "graph", "graphs", evidence)
-        message = f"`enable_check_numerics()` keeps every traced graph, {pace}."
+        rate = _words.rate(holder.counts, "graph", "graphs", evidence)
+        message = f"`enable_check_numerics()` keeps every traced graph, {rate}."
         made = models_made(evidence)
         where = line_of_call(evidence, _TRACING) or (made.where if made else None)
         return Claim(message, where=where, holder="tensorflow check_numerics")

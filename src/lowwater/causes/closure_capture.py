@@ -61,8 +61,8 @@ class ClosureCapture(Cause):
             return _given_away(holder, evidence)
         grows = _words.grows(holder, evidence)
         if _has_functions(holder):
-            pace = _words.rate(holder.counts, "function", "functions", evidence)
-            message = f"`{name}` grows by {pace}, and each keeps {_kept(holder)}."
+            rate = _words.rate(holder.counts, "function", "functions", evidence)
+            message = f"`{name}` grows by {rate}, and each keeps {_kept(holder)}."
             return Claim(message, where, name)
         if any(step.edge.startswith("default ") for step in holder.steps):
             fix = (
@@ -87,9 +87,9 @@ def _is_given_away(holder: Holder) -> bool:
 def _given_away(holder: Holder, evidence: Evidence) -> Claim:
     given = next(step for step in below(holder) if _kinds.is_function(step) and step.where)
     name = function_name(given)
-    pace = _words.rate(holder.counts, "time", "times", evidence).replace("one time", "once", 1)
+    rate = _words.rate(holder.counts, "time", "times", evidence).replace("one time", "once", 1)
     message = (
-        f"`{name}` is registered to be called later, {pace}, and each time it keeps "
+        f"`{name}` is registered to be called later, {rate}, and each time it keeps "
         f"{_kept(holder)}."
     )
     return Claim(message, line_of(holder), name, _GIVEN_FIX)

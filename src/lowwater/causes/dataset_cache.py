@@ -49,8 +49,8 @@ class DatasetCache(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Who keeps the caches."""
         name = name_of(holder)
-        pace = _words.rate(holder.counts, "cached data set", "cached data sets", evidence)
-        message = f"`{name}` grows by {pace}, and each cache keeps its elements in memory."
+        rate = _words.rate(holder.counts, "cached data set", "cached data sets", evidence)
+        message = f"`{name}` grows by {rate}, and each cache keeps its elements in memory."
         return Claim(message, line_of(holder), name, _KEPT_FIX)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
@@ -63,8 +63,8 @@ class DatasetCache(Cause):
         more = next((cache for cache in caches if grew(cache, evidence)), None)
         if more is None:
             return None
-        pace = _words.rise(more, "cached data set", "cached data sets", evidence)
-        message = f"The number of live caches grows: {pace}."
+        rate = _words.rise(more, "cached data set", "cached data sets", evidence)
+        message = f"The number of live caches grows: {rate}."
         return Claim(message, where=more.where, holder="Dataset.cache", fix=_ANEW_FIX)
 
     def in_verdict(self, evidence: Evidence) -> Claim | None:

@@ -16,7 +16,7 @@ from lowwater.causes._lines import (
     retraced,
     risen,
 )
-from lowwater.causes._pace import GrowthPace
+from lowwater.causes._rate import GrowthRate
 from lowwater.causes.upstream.eager_cache import EAGER_CACHE
 from lowwater.model import Evidence, Tally, tallies
 from lowwater.model.policy import POLICY
@@ -186,16 +186,16 @@ def _of_names(names: Tally, evidence: Evidence) -> Claim:
     made = models_made(evidence)
     if made is not None:
         return _of_models_made(made, evidence)
-    pace = _words.rise(names, "variable", "variables", evidence)
+    rate = _words.rise(names, "variable", "variables", evidence)
     message = (
-        f"Variables with new names are created, {pace}, and TensorFlow keeps a kernel for each."
+        f"Variables with new names are created, {rate}, and TensorFlow keeps a kernel for each."
     )
     return Claim(message, names.where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
 
 
 def _of_numbers(numbers: Tally, evidence: Evidence) -> Claim:
-    pace = _words.rise(numbers, "new Python number", "new Python numbers", evidence)
-    message = f"Eager operations are given {pace}, and TensorFlow keeps a handle for each."
+    rate = _words.rise(numbers, "new Python number", "new Python numbers", evidence)
+    message = f"Eager operations are given {rate}, and TensorFlow keeps a handle for each."
     return Claim(message, numbers.where, _NUMBERS, _NUMBER_FIX, "tensorflow/tensorflow#68196")
 
 
@@ -216,16 +216,16 @@ def _of_shapes(evidence: Evidence) -> Claim | None:
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is None or retraced(evidence) is not None or _is_seldom(shapes, evidence):
         return None
-    pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-    message = f"`{shapes.name}` gets {pace}, and TensorFlow keeps kernels for each."
+    rate = _words.rise(shapes, "new shape", "new shapes", evidence)
+    message = f"`{shapes.name}` gets {rate}, and TensorFlow keeps kernels for each."
     most_bytes = risen(shapes) * _MOST_SHAPE_BYTES
     issue = "tensorflow/tensorflow#23455"
     return Claim(message, shapes.where, _KERNELS, _SHAPE_FIX, issue, most_bytes)
 
 
 def _is_seldom(shapes: Tally, evidence: Evidence) -> bool:
-    pace = GrowthPace.of(shapes.counts, evidence)
-    return pace is not None and pace.each < _LEAST_SHAPES_PER_ROUND
+    rate = GrowthRate.of(shapes.counts, evidence)
+    return rate is not None and rate.each < _LEAST_SHAPES_PER_ROUND
 
 
 def _of_models(evidence: Evidence) -> Claim | None:

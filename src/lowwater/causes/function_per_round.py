@@ -75,6 +75,6 @@ def _told(made: Tally, evidence: Evidence) -> Claim:
         fix = "Define the function once, at the top level or before the loop."
         return Claim(message, made.where, name, fix)
     if made.kind == tallies.OPTIMIZERS:
-        pace = _words.rise(made, "new optimizer", "new optimizers", evidence)
-        return Claim(f"The same model gets {pace}.", made.where, made.name)
+        rate = _words.rise(made, "new optimizer", "new optimizers", evidence)
+        return Claim(f"The same model gets {rate}.", made.where, made.name)
     return Claim(f"The same model is compiled {often}.", made.where, made.name)

@@ -72,8 +72,8 @@ class GradientRegistry(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which call fills the registry."""
-        pace = _words.rate(holder.counts, "function", "functions", evidence)
-        grows = f"TensorFlow's gradient registry grows by {pace}, and each keeps"
+        rate = _words.rate(holder.counts, "function", "functions", evidence)
+        grows = f"TensorFlow's gradient registry grows by {rate}, and each keeps"
         made, trained = models_made(evidence), line_of_call(evidence, TRAINING)
         if trained is not None or (calls := _tracing(evidence)) is None:
             message = f"{grows} the graphs and weights of a trained model."

@@ -52,6 +52,6 @@ class GraphGrowth(Cause):
         added = grown(evidence, tallies.OPERATIONS)
         if added is None:
             return None
-        pace = _words.rise(added, "operation", "operations", evidence)
-        message = f"The graph grows by {pace}. Operations are never removed from a graph."
+        rate = _words.rise(added, "operation", "operations", evidence)
+        message = f"The graph grows by {rate}. Operations are never removed from a graph."
         return Claim(message, where=added.where, holder="default graph")

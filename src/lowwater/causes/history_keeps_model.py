@@ -50,7 +50,7 @@ class HistoryKeepsModel(Cause):
             message = f"`{name}` {_words.grows(holder, evidence)}: the logs of `fit` hold data."
             return Claim(message, where, name, "Log numbers: return `float(value)` as a metric.")
         one = f"`{_kinds.class_name(kept.type)}`"
-        pace = _words.rate(holder.counts, f"{one} object", f"{one} objects", evidence)
-        message = f"`{name}` grows by {pace}, and each keeps its whole model through `.model`."
+        rate = _words.rate(holder.counts, f"{one} object", f"{one} objects", evidence)
+        message = f"`{name}` grows by {rate}, and each keeps its whole model through `.model`."
         fix = None if _kinds.is_history(kept) else _CALLBACK_FIX
         return Claim(message, where=where, holder=name, fix=fix)

@@ -35,8 +35,8 @@ class LargeBuffer(Cause):
         )
         if more is None:
             return None
-        pace = _words.rise(more, "shuffled data set", "shuffled data sets", evidence)
-        message = f"The number of live shuffle buffers grows: {pace}."
+        rate = _words.rise(more, "shuffled data set", "shuffled data sets", evidence)
+        message = f"The number of live shuffle buffers grows: {rate}."
         fix = "Build the pipeline once, before the loop, and iterate over it again."
         return Claim(message, where=more.where, holder="Dataset.shuffle", fix=fix)
 

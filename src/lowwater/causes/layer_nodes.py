@@ -63,8 +63,8 @@ class LayerNodes(Cause):
         made = models_made(evidence)
         if made is None:
             return Claim(f"{message}.", where=nearest_line(holder), holder=_HOLDER)
-        pace = _words.rise(made, "model", "models", evidence)
-        return Claim(f"{message}: {pace}.", where=made.where, holder=_HOLDER)
+        rate = _words.rise(made, "model", "models", evidence)
+        return Claim(f"{message}: {rate}.", where=made.where, holder=_HOLDER)
 
 
 def _models_go(evidence: Evidence) -> bool:

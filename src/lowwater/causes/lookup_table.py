@@ -41,8 +41,8 @@ class LookupTable(Cause):
         tables = altogether(evidence, tallies.TABLE)
         if tables is None:
             return None
-        pace = _words.rise(tables, "lookup table", "lookup tables", evidence)
+        rate = _words.rise(tables, "lookup table", "lookup tables", evidence)
         message = (
-            f"New lookup tables are created, {pace}, and TensorFlow keeps the entries of each."
+            f"New lookup tables are created, {rate}, and TensorFlow keeps the entries of each."
         )
         return Claim(message, tables.where, "tensorflow lookup tables")

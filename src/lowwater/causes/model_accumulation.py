@@ -53,17 +53,17 @@ class ModelAccumulation(Cause):
         one, more = f"`{kind}` model", f"`{kind}` models"
         if below(holder)[0] is not model:
             one, more = f"item that keeps a `{kind}` model", f"items that keep a `{kind}` model"
-        pace = _words.rate(holder.counts, one, more, evidence)
+        rate = _words.rate(holder.counts, one, more, evidence)
         where = line_of(holder)
         if where is None and (made := grown(evidence, tallies.MODELS)):
             where = made.where
-        return Claim(f"`{name}` grows by {pace}.", where=where, holder=name)
+        return Claim(f"`{name}` grows by {rate}.", where=where, holder=name)
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more models live, but the path to them was not found."""
         models = grown(evidence, tallies.MODELS)
         if models is None:
             return None
-        pace = _words.rise(models, f"`{models.name}`", f"`{models.name}` models", evidence)
-        message = f"The number of live models grows: {pace}. What keeps them was not found."
+        rate = _words.rise(models, f"`{models.name}`", f"`{models.name}` models", evidence)
+        message = f"The number of live models grows: {rate}. What keeps them was not found."
         return Claim(message, where=models.where)

@@ -48,12 +48,12 @@ class PyFunctionTape(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """What stays with each call, and where the call is."""
-        pace = _words.rate(holder.counts, "call", "calls", evidence)
+        rate = _words.rate(holder.counts, "call", "calls", evidence)
         kept = next((step for step in reversed(below(holder)) if _kinds.is_tensor(step)), None)
         held = f", with {_words.one(kept)} and more" if kept and kept.about else ""
         message = (
             "TensorFlow keeps the arguments of `py_function` calls made under a tape: "
-            f"{pace}{held}."
+            f"{rate}{held}."
         )
         where = line_of_call(evidence, ("py_function",)) or nearest_line(holder)
         return Claim(message, where=where, holder="tensorflow tape cache")

@@ -105,8 +105,8 @@ def _by_call(traced: Tally | None, evidence: Evidence) -> Claim:
     """A function of Keras: the line is the call that makes it trace."""
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is not None:
-        pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-        message = f"`{shapes.name}` gets {pace}, and traces and keeps a graph for each."
+        rate = _words.rise(shapes, "new shape", "new shapes", evidence)
+        message = f"`{shapes.name}` gets {rate}, and traces and keeps a graph for each."
         return Claim(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
     often = _words.often(traced, evidence) if traced else "and again"
     message = f"A Keras function is traced again {often}, and keeps a graph for each."

@@ -57,7 +57,7 @@ class SerializableRegistry(Cause):
 
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """How many are registered, and where the latest is defined."""
-        pace = _words.rate(holder.counts, "class or function", "classes and functions", evidence)
-        message = f"The Keras table of registered classes grows by {pace}."
+        rate = _words.rate(holder.counts, "class or function", "classes and functions", evidence)
+        message = f"The Keras table of registered classes grows by {rate}."
         where = next((step.where for step in below(holder) if step.where), None)
         return Claim(message, where=where, holder="keras registered classes")

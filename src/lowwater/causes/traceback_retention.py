@@ -54,8 +54,8 @@ class TracebackRetention(Cause):
         parts, name = below(holder), name_of(holder)
         kept = next((step for step in parts if _kinds.is_exception(step)), None)
         noun = f"`{_kinds.class_name(kept.type)}`" if kept else "frame"
-        pace = _words.rate(holder.counts, noun, f"{noun}s" if kept is None else noun, evidence)
-        message = f"`{name}` grows by {pace}, whose traceback keeps {_held(holder)}."
+        rate = _words.rate(holder.counts, noun, f"{noun}s" if kept is None else noun, evidence)
+        message = f"`{name}` grows by {rate}, whose traceback keeps {_held(holder)}."
         return Claim(message, where=line_of(holder), holder=name)
 
 

@@ -43,13 +43,13 @@ class UnboundedMemo(Cause):
     def account(self, holder: Holder, evidence: Evidence) -> Claim:
         """Which memo it is, and how fast it grows."""
         name, memo = name_of(holder), _memo(holder)
-        pace = _words.rate(holder.counts, "entry", "entries", evidence)
+        rate = _words.rate(holder.counts, "entry", "entries", evidence)
         if memo is None:
             fix = "Drop old entries, or leave what changes in every round out of the key."
-            message = f"The memo `{name}` grows by {pace}: its keys never repeat."
+            message = f"The memo `{name}` grows by {rate}: its keys never repeat."
             return Claim(message, line_of(holder), name, fix)
         message = (
-            f"The cache of `{function_name(memo)}` grows by {pace}: its arguments never repeat."
+            f"The cache of `{function_name(memo)}` grows by {rate}: its arguments never repeat."
         )
         return Claim(message, where=memo.where or line_of(holder), holder=name)
 

@@ -83,8 +83,8 @@ def _of_shapes(evidence: Evidence) -> Claim | None:
     is_compiled = shapes is not None and shapes.where in _compiled_at(evidence)
     if shapes is None or not is_compiled or retraced(evidence) is not None:
         return None
-    pace = _words.rise(shapes, "new shape", "new shapes", evidence)
-    message = f"`{shapes.name}` gets {pace}, and XLA compiles and keeps a program for each."
+    rate = _words.rise(shapes, "new shape", "new shapes", evidence)
+    message = f"`{shapes.name}` gets {rate}, and XLA compiles and keeps a program for each."
     fix = "Use one input shape, or a few: for example, pad to the next multiple of 64."
     return Claim(message, shapes.where, _HOLDER, fix)
 

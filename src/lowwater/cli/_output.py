@@ -25,14 +25,17 @@ def tell(how: Callable[P, None], *arguments: P.args, **options: P.kwargs) -> Non
             say(f"error: {one_line(str(error))}", err=True)
 
 
-def print_diagnosis(diagnosis: Diagnosis, stream: TextIO | None, *, verbose: bool = False) -> None:
+def print_diagnosis(
+    diagnosis: Diagnosis, stream: TextIO | None, *, verbose: bool = False, why: bool = False
+) -> None:
     """Print the screen, in colour on a terminal; nothing where nobody listens."""
     if stream is None:
         return
     from lowwater.report import text
 
     width = min(_WIDEST, shutil.get_terminal_size().columns)
-    screen = text.render(diagnosis, width=width, colour=stream.isatty(), verbose=verbose)
+    colour = stream.isatty()
+    screen = text.render(diagnosis, width=width, colour=colour, verbose=verbose, why=why)
     show(screen, stream)
 
 

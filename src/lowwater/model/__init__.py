@@ -11,7 +11,15 @@ from lowwater.model.held import (
     Step,
     Tally,
 )
-from lowwater.model.judged import DeviceRow, Kind, Ledger, LedgerRow, RowName, Verdict
+from lowwater.model.judged import (
+    DeviceRow,
+    Kind,
+    Ledger,
+    LedgerRow,
+    Question,
+    RowName,
+    Verdict,
+)
 from lowwater.model.measured import (
     EXIT,
     LAST_STATEMENT,
@@ -58,6 +66,7 @@ __all__ = [
     "NotMeasured",
     "Note",
     "OutsideSample",
+    "Question",
     "Reading",
     "RowName",
     "Sample",

@@ -23,8 +23,25 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One question that a verdict asked of the marks, and its answer.
+
+    `measured` is in the unit of the threshold: a share where that is a share. `threshold_name` is
+    the name in the policy; it is empty where the answer needs no threshold.
+    """
+
+    topic: str
+    text: str
+    answer: bool
+    measured: float | None = None
+    sign: str = ""
+    threshold_name: str = ""
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judgement on one unit, with its reason."""
+    """A judgement on one unit, with its reason, and the questions that led to it in their order."""
 
     kind: Kind
     because: str
@@ -34,6 +51,7 @@ class Verdict:
     interval_bytes: tuple[int, int] | None = None
     more_units_needed: int | None = None
     place: str = "host"
+    questions: tuple[Question, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def is_leak(self) -> bool | None:

@@ -55,7 +55,8 @@ class Policy:
     by_chance: float = 0.001
     # … and in a short run: five marks that all rise do so by chance in 1 of 120 runs.
     by_chance_in_few: float = 0.01
-    # Lower end of the 95 % interval as a share of the estimate: a growth clear of its noise.
+    # Lower end of the 95 % interval as a share of the estimate: a growth clear of its noise. A leak
+    # with a wider interval is vague, and another unit can overrule it.
     clear_share: float = 0.4
     # Probability. A rise as likely as this is not certain, but cannot be denied either.
     likely: float = 0.03
@@ -71,13 +72,20 @@ class Policy:
     slow_total_bytes: int = 2 << 20
     # Bytes per round. Less is a few numbers that are kept: 2 GiB in a million rounds.
     least_rate_bytes: int = 2 << 10
-    # Bytes in all. So much is material at any rate, and so is a jump a user would notice …
+    # Bytes in all. So much is material at any rate, of bytes in use as of any other gauge, and so
+    # is a jump a user would notice …
     noticeable_bytes: int = 16 << 20
     # … if it is this share of all that is in use.
     noticeable_share: float = 0.05
+    # Bytes in all. Of a full cache, of jumps that keep coming, and of garbage in a run that is flat
+    # anyway, less is not worth a word.
+    told_rise_bytes: int = 4 << 20
     # Bytes, and share of what is resident: so much that is free and kept is what users ask about.
     reserved_bytes: int = 64 << 20
     reserved_share: float = 0.15
+    # Share of the free memory that malloc keeps. With less of it from steady growth, most came at
+    # once, and is kept for reuse.
+    steady_share: float = 0.5
     # Bytes per round. Below it a leak is called slow, and must have withstood a collection. Of 67
     # public programs, every leak that was reported grew by 0.21 MB or more per round.
     slow_rate_bytes: int = 128 << 10
@@ -107,6 +115,10 @@ class Policy:
     enough_rounds: int = 12
     # Marks at one level after a rise, to say that it is over.
     settled_marks: int = 4
+    # Share of a rise. A step with less has no part in it, and with all but this share it is over.
+    slight_share: float = 0.05
+    # Share of a rise. With more of it in one step it is a jump, and not a cache that fills.
+    most_in_one_step: float = 0.6
     # Share of the rounds. A rise that began later is perhaps a last phase of the program.
     late_share: float = 1 / 3
 
@@ -116,7 +128,8 @@ class Policy:
     least_rise_bytes: int = 512 << 10
     # Rises in a row: four happen by chance in one of 120 orders of five marks.
     rises_in_a_row: int = 4
-    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well.
+    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well. And
+    # so much must have come since the first census, to make the second before the end of a run.
     large_rise_bytes: int = 4 << 20
     # Marks. Where garbage is collected every third round, no four marks rise in a row, but the lows
     # of three do; and where a round adds little, the lows of nine, of 27, or of hundreds.

@@ -17,6 +17,7 @@ from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
 from lowwater.report._step import NextStep
+from lowwater.report._why import told_questions
 from lowwater.report._words import (
     COUNT_NAMES,
     counted,
@@ -42,18 +43,18 @@ _MEANINGS: Final = {
     Kind.FLAT: "memory in use stays level",
 }
 _MOST_OTHER_UNITS: Final = 4
-_PACE_UNITS: Final = 100
+_UNITS_AHEAD: Final = 100
 _SAME: Final = 0.25
 
 
-def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool) -> str:
+def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool, why: bool) -> str:
     """All sections that have something to say, with an empty line between them."""
     drawn = io.StringIO()
     console = Screen.drawing(drawn, width, colour=colour)
     if _is_plain(diagnosis) and not verbose:
-        _draw_plain(diagnosis, width, console)
+        _draw_plain(diagnosis, width, console, why=why)
     else:
-        for part in _sections(diagnosis, width, verbose=verbose):
+        for part in _sections(diagnosis, width, verbose=verbose, why=why):
             console.print(part)
             console.print()
         _print_steps(console, next_steps(diagnosis))
@@ -68,19 +69,26 @@ def _is_plain(diagnosis: Diagnosis) -> bool:
     return diagnosis.verdict.kind is Kind.FLAT and is_quiet and has_ended_well
 
 
-def _draw_plain(diagnosis: Diagnosis, width: int, console: Console) -> None:
+def _draw_plain(diagnosis: Diagnosis, width: int, console: Console, *, why: bool) -> None:
     """Ten lines: who has no leak wants to get on."""
-    console.print(_headline(diagnosis, width))
-    console.print()
-    console.print(_reason(diagnosis.verdict))
-    console.print()
+    for part in _answer(diagnosis, width, why=why):
+        console.print(part)
+        console.print()
     for part in (*_summary(diagnosis, width), *_footprint(diagnosis, verbose=False)):
         console.print(part)
 
 
-def _sections(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Iterator[RenderableType]:
+def _answer(diagnosis: Diagnosis, width: int, *, why: bool) -> Iterator[RenderableType]:
     yield _headline(diagnosis, width)
     yield _reason(diagnosis.verdict)
+    if why:
+        yield from told_questions(diagnosis)
+
+
+def _sections(
+    diagnosis: Diagnosis, width: int, *, verbose: bool, why: bool
+) -> Iterator[RenderableType]:
+    yield from _answer(diagnosis, width, why=why)
     yield from told_findings(diagnosis, width, verbose=verbose)
     yield from _details(diagnosis, width) if verbose else _summary(diagnosis, width)
     if diagnosis.mended:
@@ -155,8 +163,8 @@ def _reason(verdict: Verdict) -> RenderableType:
 def _consequences(verdict: Verdict) -> Iterator[str]:
     name = unit_of(verdict).name
     if verdict.growth_bytes_per_unit:
-        ahead = format_bytes(verdict.growth_bytes_per_unit * _PACE_UNITS)
-        yield f"At this rate, {counted(_PACE_UNITS, f'more {name}')} will use another {ahead}."
+        ahead = format_bytes(verdict.growth_bytes_per_unit * _UNITS_AHEAD)
+        yield f"At this rate, {counted(_UNITS_AHEAD, f'more {name}')} will use another {ahead}."
 
 
 def _informative(diagnosis: Diagnosis) -> list[Verdict]:

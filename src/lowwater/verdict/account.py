@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from lowwater.model.policy import POLICY
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.segments import Piece, noise_of, piece_of, pieces_of, slope_error
 from lowwater.verdict.series import NOTHING, Floats, Series, lowest_of_stretches
 from lowwater.verdict.trend import Trend, theil_sen, trend
@@ -46,15 +47,34 @@ class Account:
 
     @property
     def is_rising(self) -> bool:
+        """Whether the present rises for certain."""
+        return self.rises(UNNOTED)
+
+    def rises(self, asked: Asked) -> bool:
         """Whether the present rises for certain: beyond chance, and clear of its noise."""
         growth, x = self.growth, self.present.x
         is_few = len(x) < POLICY.enough_rounds - POLICY.warmup_marks
-        by_chance = POLICY.by_chance_in_few if is_few else POLICY.by_chance
-        least = max(POLICY.standard_errors * slope_error(self.present, self.noise), 1.0)
-        # Where no mark fails to rise, only how fast is not clear.
-        all_rise = growth.low > 0 and bool((np.diff(self.present.y) > 0).all())
-        is_clear = all_rise or growth.low >= POLICY.clear_share * growth.slope
-        return growth.slope > least and growth.p_rising <= by_chance and is_clear
+        by_chance = "by_chance_in_few" if is_few else "by_chance"
+        # A byte per round is nothing, however certain.
+        error = max(slope_error(self.present, self.noise), 1.0 / POLICY.standard_errors)
+        return (
+            asked.more_than(
+                "Is the growth beyond noise?",
+                growth.slope,
+                "standard_errors",
+                of=error,
+            )
+            and asked.at_most("Is it unlikely to be chance?", growth.p_rising, by_chance)
+            and self._is_clear(asked)
+        )
+
+    def _is_clear(self, asked: Asked) -> bool:
+        """Where no mark fails to rise, only how fast is not clear."""
+        growth = self.growth
+        all_rise = growth.low > 0 and (np.diff(self.present.y) > 0).all()
+        return asked.whether("Did it rise in every round?", all_rise) or asked.at_least(
+            "Is the lower estimate close to it?", growth.low, "clear_share", of=growth.slope
+        )
 
     @property
     def jumps_recur(self) -> bool:
@@ -93,7 +113,12 @@ class Account:
 
     @property
     def begins(self) -> float:
-        """The round since which it behaves as it does now."""
+        """The round since which it behaves as it does now: the first mark of the present line.
+
+        Not the round in which a rise was over: a cache that is full in round 5 may come to its
+        line only in round 7, after two marks that are a little off. When it was full is for the
+        reader of the verdict, and `kept.py` says it by the bytes; this is for the trend.
+        """
         return float(self.present.x[0]) if len(self.present) else 0.0
 
     @property

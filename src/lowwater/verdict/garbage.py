@@ -8,6 +8,7 @@ import numpy as np
 
 from lowwater.model.policy import POLICY
 from lowwater.verdict.account import account_of
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.case import Case
 from lowwater.verdict.growth import is_large, is_regular, matters
 from lowwater.verdict.segments import noise_of, slope_error
@@ -35,28 +36,36 @@ class Testimony:
     total_freed_bytes: int = 0
 
 
-def ask_collections(case: Case) -> Testimony:
+def ask_collections(case: Case, asked: Asked = UNNOTED) -> Testimony:
     """What the collections after warm-up tell about the rise."""
     found, steady = case.collected, case.steady
-    if not len(found.x) or not len(steady):
+    count = len(found.x) if len(steady) else 0
+    if not asked.whether("Was garbage collected after warm-up?", count > 0, count):
         return Testimony(Says.NOTHING)
     freed = float(np.median(found.freed))
     rise = float(found.before.max() - steady.y[0])
-    if float(_beyond_noise(case).max()) <= POLICY.freed_little * rise:
+    most = float(_beyond_noise(case).max())
+    if asked.at_most("Did it free little of the rise?", most, "freed_little", of=rise):
         return Testimony(Says.LIVE)
     total = round(float(found.freed.sum()))
     if len(found.x) == 1:
-        return Testimony(_one_alone(case, freed, rise), None, round(freed), total)
+        return Testimony(_one_alone(case, freed, rise, asked), None, round(freed), total)
     live = trend(found.marks)
-    says = _several(case, live)
+    says = _several(case, live, asked)
     # Where there are enough collections, what they leave behind is judged like any other marks.
-    if says is Says.BOTH and _has_stopped(found.marks):
+    if says is Says.BOTH and asked.whether(
+        "Has what collections leave stopped growing?", _has_stopped(found.marks)
+    ):
         says = Says.UNSURE
-    elif says is Says.BOTH and _is_level(found.measured, case):
+    elif says is Says.BOTH and asked.whether(
+        "Is it level right after each collection?", _is_level(found.measured, case)
+    ):
         # What is live at the boundary varies from round to round. Where it was measured, right
         # after each collection, it does not rise.
         says = Says.GARBAGE
-    elif says is Says.UNSURE and _is_line(found.measured, case):
+    elif says is Says.UNSURE and asked.whether(
+        "Does it rise evenly right after each collection?", _is_line(found.measured, case)
+    ):
         # As measured they are on one line, so what is live in the midst of a round is always alike.
         return Testimony(Says.BOTH, trend(found.measured), round(freed), total)
     return Testimony(says, _by_noise(live, case), round(freed), total)
@@ -125,37 +134,49 @@ def _beyond_noise(case: Case) -> Floats:
     return np.asarray(np.maximum(freed - by_others, 0.0))
 
 
-def _one_alone(case: Case, freed: float, rise: float) -> Says:
+def _one_alone(case: Case, freed: float, rise: float, asked: Asked) -> Says:
     rounds, before = float(case.collected.x[0]), float(case.collected.x[0] - case.steady.x[0])
-    if rise <= 0 or before <= 0:
+    if not asked.whether("Had memory risen before the collection?", rise > 0 and before > 0):
         return Says.NOTHING
     # The garbage may be older than the rise that we look at: compare rates as well as amounts.
     shares = freed / rise, (freed / rounds) / (rise / before)
-    if min(shares) >= POLICY.freed_most:
+    if asked.at_least("Did it free most of the rise?", min(shares), "freed_most"):
         return Says.GARBAGE
-    return Says.LIVE if max(shares) <= POLICY.freed_little else Says.UNSURE
+    is_little = asked.at_most("Did it free little of the rise?", max(shares), "freed_little")
+    return Says.LIVE if is_little else Says.UNSURE
 
 
-def _several(case: Case, live: Trend) -> Says:
+def _several(case: Case, live: Trend, asked: Asked) -> Says:
     marks, found = case.collected.marks, case.collected
     if len(marks) < POLICY.marks_of_a_piece and marks.span < POLICY.late_share * case.steady.span:
-        return _one_alone(case, float(found.freed[0]), float(found.before[0] - case.steady.y[0]))
-    if not matters(live, case.steady.span):
+        rise = float(found.before[0] - case.steady.y[0])
+        return _one_alone(case, float(found.freed[0]), rise, asked)
+    asked.about("What collections leave in use")
+    if not matters(live, case.steady.span, asked):
         return Says.GARBAGE
-    is_much = live.slope >= POLICY.live_share * _rate_without_experiments(case)
-    if not _climbs(marks, case):
+    all_growth = _rate_without_experiments(case)
+    text = "Is it a good part of all growth?"
+    is_much = asked.at_least(text, live.slope, "live_share", of=all_growth)
+    if not asked.whether("Does it climb beyond noise and chance?", _climbs(marks, case)):
         return Says.UNSURE if is_much else Says.GARBAGE
-    is_proven = _is_proven(marks, live, is_much=is_much)
-    return Says.BOTH if is_proven and _goes_on(case, live) else Says.UNSURE
+    is_proven = _is_proven(marks, live, asked, is_much=is_much)
+    text = "Can it have grown since the last one?"
+    goes_on = is_proven and asked.whether(text, _goes_on(case, live))
+    return Says.BOTH if goes_on else Says.UNSURE
 
 
-def _is_proven(marks: Series, live: Trend, *, is_much: bool) -> bool:
+def _is_proven(marks: Series, live: Trend, asked: Asked, *, is_much: bool) -> bool:
     """Three marks that climb do so by chance one time in six: then they must climb evenly."""
     if len(marks) >= POLICY.settled_marks:
-        return is_much or is_regular(marks) or live.p_rising <= POLICY.by_chance_in_few
+        return (
+            is_much
+            or asked.whether("Does each round add about the same?", is_regular(marks))
+            or asked.at_most("Is it unlikely to be chance?", live.p_rising, "by_chance_in_few")
+        )
     is_steep = is_large(live) and is_regular(marks)
     is_straight = len(marks) >= POLICY.marks_of_a_piece and _is_straight(marks)
-    return is_much and (is_steep or is_straight)
+    text = "Are the few collections on one line?"
+    return is_much and asked.whether(text, is_steep or is_straight)
 
 
 def _is_line(measured: Series, case: Case) -> bool:

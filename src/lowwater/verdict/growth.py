@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from lowwater.model.policy import POLICY
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend
 
@@ -12,22 +13,27 @@ from lowwater.verdict.trend import Trend
 _MOST_TO_ASK_FOR = 200
 
 
-def matters(growth: Trend, rounds: float) -> bool:
+def matters(growth: Trend, rounds: float, asked: Asked = UNNOTED) -> bool:
     """Whether growth at this rate can be seen, and would be missed by somebody."""
     total = growth.slope * rounds
-    adds_up = growth.slope >= POLICY.least_rate_bytes or total >= POLICY.noticeable_bytes
-    least = POLICY.slow_total_bytes if is_slow(growth) else POLICY.resolution_bytes
-    return adds_up and total >= least
+    adds_up = asked.at_least(
+        "Does each round add enough to count?", growth.slope, "least_rate_bytes"
+    ) or asked.at_least("Is the total growth noticeable?", total, "noticeable_bytes")
+    if not adds_up:
+        return False
+    least = "slow_total_bytes" if is_slow(growth, asked) else "resolution_bytes"
+    return asked.at_least("Is the total growth enough to matter?", total, least)
 
 
-def is_slow(growth: Trend) -> bool:
+def is_slow(growth: Trend, asked: Asked = UNNOTED) -> bool:
     """Whether it takes many rounds to hurt."""
-    return growth.slope < POLICY.slow_rate_bytes
+    return asked.less_than("Is the growth per round slow?", growth.slope, "slow_rate_bytes")
 
 
-def is_large(growth: Trend) -> bool:
+def is_large(growth: Trend, asked: Asked = UNNOTED) -> bool:
     """Whether a few rounds of it are enough to tell."""
-    return growth.high >= POLICY.large_rate_bytes
+    text = "Can the growth per round be large?"
+    return asked.at_least(text, growth.high, "large_rate_bytes")
 
 
 def is_regular(series: Series) -> bool:

@@ -1,4 +1,9 @@
-"""What memory that does not leak is doing: filling a cache, warming up, being kept for reuse."""
+"""What memory that does not leak is doing: filling a cache, warming up, being kept for reuse.
+
+When it settled is said by the bytes: the last round that added a good part of the rise, or the
+first that had nearly all of it. Only a cache that fills in many small steps has neither, and is
+said to be full where the account found the bend, at `Account.begins`.
+"""
 
 from typing import NamedTuple
 
@@ -9,6 +14,7 @@ from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account, account_of
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.case import Case, start_bytes
 from lowwater.verdict.records import rises_beyond_records
 from lowwater.verdict.series import Series
@@ -21,20 +27,27 @@ class Explained(NamedTuple):
     because: str
 
 
-def explain(case: Case, account: Account) -> Explained:
+def explain(case: Case, account: Account, asked: Asked) -> Explained:
     """The most telling innocent reading of a run whose bytes in use have settled."""
-    found = _cache(case) or _fragmented(case, account)
-    trickle = _trickle(case, account)
+    asked.about("If it is not a leak, what is it?")
+    found = _cache(case, asked) or _fragmented(case, account, asked)
+    if found:
+        return found
+    trickle = _trickle(case, account, asked)
     # Growth that is no garbage is told before all that is level; what may be garbage, beside it.
-    if not _may_be_garbage(case, account):
-        found = found or trickle
-    found = found or _mapped_files(case) or _reserved(case, account) or _warm_up(case, account)
-    return found or trickle or _slow_cache(case, account) or _flat(case, account)
+    if trickle and not _may_be_garbage(case, account, asked):
+        return trickle
+    found = _mapped_files(case, asked) or _reserved(case, account, asked)
+    found = found or _warm_up(case, account, asked) or trickle
+    return found or _slow_cache(case, account, asked) or _flat(case, account)
 
 
-def is_noticeable(jump: float, level: float) -> bool:
+def is_noticeable(text: str, jump: float, level: float, asked: Asked) -> bool:
     """Whether a one-time jump is large enough to be told."""
-    return jump >= POLICY.noticeable_bytes and jump >= POLICY.noticeable_share * level
+    if not asked.at_least(text, jump, "noticeable_bytes"):
+        return False
+    text = "Is that a good part of memory in use?"
+    return asked.at_least(text, jump, "noticeable_share", of=level)
 
 
 def _risen(account: Account) -> float:
@@ -51,25 +64,38 @@ def _level(case: Case) -> float:
     return float(np.median(case.marks.y[-max(len(case.marks) // 3, 1) :]))
 
 
-def _cache(case: Case) -> Explained | None:
+def _cache(case: Case, asked: Asked) -> Explained | None:
     """It rose in several rounds, one soon after the other, and in none of them by most of it."""
     y, level = case.marks.y, _level(case)
     risen = level - y[0]
     steps = np.diff(np.minimum(y, level))
-    filling = np.flatnonzero(steps >= POLICY.noticeable_share * risen)
-    if risen < POLICY.large_rise_bytes or len(filling) < POLICY.marks_of_a_piece:
-        return None
-    if steps.max() > (1 - POLICY.clear_share) * risen or (np.diff(filling) > POLICY.alike).any():
+    filling = np.flatnonzero(steps >= POLICY.slight_share * risen)
+    fills = (
+        asked.at_least("Cache: did it rise by enough?", risen, "told_rise_bytes")
+        and asked.at_least("Cache: did it rise in several steps?", len(filling), "marks_of_a_piece")
+        and asked.at_most(
+            "Cache: is no step most of it?", float(steps.max()), "most_in_one_step", of=risen
+        )
+        and asked.at_most(
+            "Cache: did the steps follow each other?", float(np.diff(filling).max()), "alike"
+        )
+    )
+    if not fills:
         return None
     until = int(case.marks.x[filling[-1] + 1])
-    still = float(y[-1] - y[filling[-1] + 1]) > POLICY.noticeable_share * risen
+    still = float(y[-1] - y[filling[-1] + 1]) > POLICY.slight_share * risen
     return _full(case, risen, until, "barely" if still else "not")
 
 
-def _slow_cache(case: Case, account: Account) -> Explained | None:
+def _slow_cache(case: Case, account: Account, asked: Asked) -> Explained | None:
     """It rose for so many rounds that none of them added much, and has settled."""
-    least = max(POLICY.large_rise_bytes, POLICY.standard_errors * account.noise)
-    if (account.rate_before or 0.0) <= 0 or account.gained < least:
+    gained, noise = account.gained, account.noise
+    has_filled = (
+        asked.whether("Slow cache: did it rise before?", (account.rate_before or 0.0) > 0)
+        and asked.at_least("Slow cache: did it rise by enough?", gained, "told_rise_bytes")
+        and asked.at_least("Slow cache: is that beyond noise?", gained, "standard_errors", of=noise)
+    )
+    if not has_filled:
         return None
     since = "barely" if account.growth.low > 0 else "not"
     return _full(case, account.gained, int(account.begins), since)
@@ -83,13 +109,19 @@ def _full(case: Case, risen: float, until: int, since: str) -> Explained:
     )
 
 
-def _fragmented(case: Case, account: Account) -> Explained | None:
+def _fragmented(case: Case, account: Account, asked: Asked) -> Explained | None:
     free, anon = case.gauge(gauges.HEAP_FREE), case.gauge(gauges.RSS_ANON)
-    if case.place != gauges.HOST or not (rate := _rise(free)) or not _rise(anon):
+    if case.place != gauges.HOST:
+        return None
+    rate = _rise("Fragmented", "free memory", free, asked)
+    if not rate or not _rise("Fragmented", "resident memory", anon, asked):
         return None
     # Most of it may have come at once, and is kept for reuse: that is told, and not what creeps.
-    is_most = 2 * rate * (free.x[-1] - free.x[0]) >= free.y[-1]
-    if not is_most or not rises_beyond_records(free):
+    steady, kept = rate * (free.x[-1] - free.x[0]), free.y[-1]
+    text = "Fragmented: is most of it from steady growth?"
+    if not asked.at_least(text, steady, "steady_share", of=kept):
+        return None
+    if not rises_beyond_records(free, asked):
         return None
     return Explained(
         Kind.FRAGMENTED,
@@ -98,8 +130,10 @@ def _fragmented(case: Case, account: Account) -> Explained | None:
     )
 
 
-def _mapped_files(case: Case) -> Explained | None:
-    if case.place != gauges.HOST or not (rate := _rise(case.gauge(gauges.RSS_FILE))):
+def _mapped_files(case: Case, asked: Asked) -> Explained | None:
+    if case.place != gauges.HOST:
+        return None
+    if not (rate := _rise("Mapped files", "their memory", case.gauge(gauges.RSS_FILE), asked)):
         return None
     return Explained(
         Kind.FLAT,
@@ -108,13 +142,16 @@ def _mapped_files(case: Case) -> Explained | None:
     )
 
 
-def _rise(series: Series) -> float:
+def _rise(topic: str, what: str, series: Series, asked: Asked) -> float:
     """How fast a gauge rises that has noticeably risen; 0 if it does not."""
     if len(series) < POLICY.fewest_marks:
         return 0.0
     account = account_of(series)
-    has_risen = account.growth.slope * account.present.span >= POLICY.noticeable_bytes
-    return account.growth.slope if has_risen and account.is_rising else 0.0
+    risen = account.growth.slope * account.present.span
+    rises = asked.at_least(
+        f"{topic}: does {what} grow?", risen, "noticeable_bytes"
+    ) and asked.whether(f"{topic}: is that rise certain ({what})?", account.is_rising)
+    return account.growth.slope if rises else 0.0
 
 
 def _now(case: Case, account: Account) -> str:
@@ -130,19 +167,23 @@ def _caution(case: Case, account: Account) -> str:
     return may_be if _may_be_garbage(case, account) else ""
 
 
-def _may_be_garbage(case: Case, account: Account) -> bool:
+def _may_be_garbage(case: Case, account: Account, asked: Asked = UNNOTED) -> bool:
     """Whether no collection was tried, and it is no more than innocent programs leave waiting."""
-    return not len(case.collected.x) and _risen(account) < POLICY.resolution_bytes
+    text = "Trickle: so little that it may be garbage?"
+    return not len(case.collected.x) and asked.less_than(text, _risen(account), "resolution_bytes")
 
 
-def _reserved(case: Case, account: Account) -> Explained | None:
+def _reserved(case: Case, account: Account, asked: Asked) -> Explained | None:
     if not case.samples:
         return None
     last = case.samples[-1].gauges
     if case.place != gauges.HOST:
-        return _reserved_on_device(case, account)
+        return _reserved_on_device(case, account, asked)
     kept, anon = gauges.kept_bytes(last), last.get(gauges.RSS_ANON, 0)
-    if kept < POLICY.reserved_bytes or kept < POLICY.reserved_share * anon:
+    if not asked.at_least("Reserved: do allocators keep much free?", kept, "reserved_bytes"):
+        return None
+    text = "Reserved: is it a good part of resident memory?"
+    if not asked.at_least(text, kept, "reserved_share", of=anon):
         return None
     return Explained(
         Kind.RESERVED,
@@ -151,7 +192,7 @@ def _reserved(case: Case, account: Account) -> Explained | None:
     )
 
 
-def _reserved_on_device(case: Case, account: Account) -> Explained | None:
+def _reserved_on_device(case: Case, account: Account, asked: Asked) -> Explained | None:
     """The pool of the framework is full for the driver, and nearly empty inside."""
     last = case.samples[-1].gauges
     pool, in_use, taken, total = (
@@ -159,7 +200,9 @@ def _reserved_on_device(case: Case, account: Account) -> Explained | None:
         for what in (gauges.POOL, gauges.IN_USE, gauges.DRIVER_OURS, gauges.DRIVER_TOTAL)
     )
     kept = pool - in_use
-    if kept < POLICY.reserved_bytes or kept < POLICY.reserved_share * pool:
+    if not asked.at_least("Reserved: does the pool keep much free?", kept, "reserved_bytes"):
+        return None
+    if not asked.at_least("Reserved: is it a good part of it?", kept, "reserved_share", of=pool):
         return None
     returns = "TensorFlow keeps the rest for reuse and returns it when the process ends"
     if taken:
@@ -175,13 +218,13 @@ def _reserved_on_device(case: Case, account: Account) -> Explained | None:
     return Explained(Kind.RESERVED, f"{because}{grows}")
 
 
-def _warm_up(case: Case, account: Account) -> Explained | None:
+def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
     level, start = _level(case), start_bytes(case)
     first = min(float(case.marks.y[0]), level if start is None else float(start))
-    if not is_noticeable(level - first, level):
+    if not is_noticeable("Warm-up: did it jump early?", level - first, level, asked):
         return None
     # Level from the first mark on that has nearly all of the way behind it.
-    nearly_all = 1 - POLICY.noticeable_share
+    nearly_all = 1 - POLICY.slight_share
     there = np.flatnonzero(case.marks.y >= first + nearly_all * (level - first))
     since = int(case.marks.x[there[0]])
     risen, one = format_bytes(level - first), words.one(case.unit)
@@ -192,10 +235,10 @@ def _warm_up(case: Case, account: Account) -> Explained | None:
     return Explained(Kind.WARM_UP, f"{_subject(case)} {because}")
 
 
-def _trickle(case: Case, account: Account) -> Explained | None:
+def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
     """Growth that is certain, but too little in all to be told from garbage that waits."""
     rate = account.growth.slope
-    if not account.is_rising:
+    if not asked.whether("Trickle: is a small growth certain?", account.is_rising):
         return None
     return Explained(
         Kind.TRICKLE,

@@ -10,6 +10,7 @@ from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.account import Account
+from lowwater.verdict.asked import Asked
 from lowwater.verdict.case import CLOCK_UNIT, Case
 from lowwater.verdict.growth import is_slow, rounds_to_certainty
 from lowwater.verdict.kept import explain
@@ -69,9 +70,9 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
     return build(case, Kind.SAWTOOTH, because, live)
 
 
-def settled(case: Case, account: Account) -> Verdict:
+def settled(case: Case, account: Account, asked: Asked) -> Verdict:
     """No leak: what it is instead."""
-    kind, because = explain(case, account)
+    kind, because = explain(case, account, asked)
     return build(case, kind, because, account.growth)
 
 

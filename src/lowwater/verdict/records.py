@@ -9,14 +9,16 @@ the most, the k-th round does so with a chance of 1 in k, whatever the rounds be
 import numpy as np
 
 from lowwater.model.policy import POLICY
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.series import Series
 
 
-def rises_beyond_records(series: Series) -> bool:
+def rises_beyond_records(series: Series, asked: Asked = UNNOTED) -> bool:
     """Whether there were more new records than a need that only varies would set by chance."""
     highest = np.maximum.accumulate(series.y)
     records = int(np.count_nonzero(np.diff(highest) >= POLICY.resolution_bytes))
-    return chance_of_records(len(series), records) < POLICY.by_chance
+    chance = chance_of_records(len(series), records)
+    return asked.less_than("Fragmented: too many highs for chance?", chance, "by_chance")
 
 
 def chance_of_records(rounds: int, records: int) -> float:

@@ -2,22 +2,33 @@
 
 from lowwater.model.policy import POLICY
 from lowwater.verdict.account import Account
+from lowwater.verdict.asked import UNNOTED, Asked
 from lowwater.verdict.segments import may_have_stopped, slope_error
 from lowwater.verdict.trend import trend
 
 
-def slows_down(account: Account) -> bool:
+def slows_down(account: Account, asked: Asked = UNNOTED) -> bool:
     """Whether the rise loses speed, or has lost it and goes on for a short time only."""
     early, late, error = _early_and_late(account)
-    if has_slowed(account):
+    if asked.whether("Was it faster before?", has_slowed(account)):
         # What has slowed down once must be long since, and straight: a curve that dies away looks
         # at every scale like ramps that get flatter.
         past = account.begins - float(account.marks.x[0])
-        is_unsure = account.growth.p_rising > POLICY.by_chance or late + error < early
-        return is_unsure or account.present.span < POLICY.alike * past
+        return (
+            asked.more_than("May what is left be chance?", account.growth.p_rising, "by_chance")
+            or asked.whether("Does it still slow down?", late + error < early)
+            or asked.less_than(
+                "Is the slower part still too short?",
+                account.present.span,
+                "alike",
+                of=past,
+            )
+        )
     if len(account.present) < 2 * POLICY.enough_rounds:
-        return may_have_stopped(account.present)
-    return late + error < early / POLICY.alike
+        text = "Could the rise have stopped?"
+        return asked.whether(text, may_have_stopped(account.present))
+    text = "Is the last part much slower than the first?"
+    return asked.less_than(text, late + error, "alike**-1", of=early)
 
 
 def has_slowed(account: Account) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lowwater.model import Kind, Sample, Timeline, Unit, Verdict, gauges
+from lowwater.model import Kind, Question, Sample, Timeline, Unit, Verdict, gauges
 from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
@@ -33,6 +33,7 @@ _FAMILIAR = (
     *("iteration", "model", "fit", "epoch", "session", "evaluate", "predict"),
     *("train_on_batch", "test_on_batch", "predict_on_batch", "clear_session", CLOCK_UNIT),
 )
+_OTHERS = "Does another part of the run explain it?"
 _ADVICE = 'mark the round trips with lowwater.boundary("episode")'
 
 # Of several places the worst is told, a leak before all.
@@ -56,7 +57,7 @@ def judge(timeline: Timeline) -> tuple[Verdict, tuple[Verdict, ...]]:
     model_s = _first_model_s(timeline)
     second = [replace(one, verdict=_reconsidered(one, first, model_s)) for one in first]
     # A verdict that others overruled is told, but does not lead.
-    upheld = [one for one, was in zip(second, first, strict=True) if one.verdict is was.verdict]
+    upheld = [one for one, was in zip(second, first, strict=True) if one.verdict == was.verdict]
     return _leading(timeline, upheld), tuple(one.verdict for one in second)
 
 
@@ -112,26 +113,36 @@ def _first_model_s(timeline: Timeline) -> float | None:
 
 def _reconsidered(one: Heard, all_: list[Heard], first_model_s: float | None) -> Verdict:
     """A unit's own verdict, unless others know better about its growth."""
-    if one.verdict.kind is not Kind.LEAK:
-        return one.verdict
+    found = one.verdict
+    if found.kind is not Kind.LEAK:
+        return found
+    objection = _objection(one, all_, first_model_s)
+    asked = Question("Is there another explanation?", _OTHERS, answer=objection is not None)
+    found = replace(found, questions=(*found.questions, asked))
+    if objection is None:
+        return found
+    kind, but = objection
+    grown = format_bytes(found.growth_bytes_per_unit or 0)
+    memory = words.memory_of(found.place)
+    because = f"{memory} rose by {grown} per {words.one(one.unit)}, but {but}"
+    return replace(found, kind=kind, because=because)
+
+
+def _objection(
+    one: Heard, all_: list[Heard], first_model_s: float | None
+) -> tuple[Kind, str] | None:
+    """What others say against a leak: the kind that it is instead, and why."""
     if _is_loading(one, first_model_s):
-        return _overruled(
-            one, Kind.CACHE, "stopped before training began: the program was loading data"
-        )
+        return Kind.CACHE, "stopped before training began: the program was loading data"
     for other in all_:
+        units = words.many(other.unit)
         if falls_back_within(one, other):
-            return _overruled(
-                one, Kind.SAWTOOTH, f"it falls back within each {words.one(other.unit)}"
-            )
+            return Kind.SAWTOOTH, f"it falls back within each {words.one(other.unit)}"
         if was_over_before(one, other):
-            after = (
-                f"has not grown in the {words.many(other.unit)} since: the program keeps this data"
-            )
-            return _overruled(one, Kind.CACHE, after)
+            return Kind.CACHE, f"has not grown in the {units} since: the program keeps this data"
         if knows_better(other, one) and (_is_vague(one.verdict) or saw_it_collected(other, one)):
-            no_growth = f"the {words.many(other.unit)} in that time show no growth"
-            return _overruled(one, other.verdict.kind, no_growth)
-    return one.verdict
+            return other.verdict.kind, f"the {units} in that time show no growth"
+    return None
 
 
 def _is_vague(verdict: Verdict) -> bool:
@@ -144,14 +155,6 @@ def _is_loading(one: Heard, first_model_s: float | None) -> bool:
     """Whether this loop had ended when there was nothing yet to be trained."""
     is_loop = one.unit.name not in _KERAS_UNITS and one.unit.name != CLOCK_UNIT
     return is_loop and first_model_s is not None and one.end_s <= first_model_s
-
-
-def _overruled(one: Heard, kind: Kind, but: str) -> Verdict:
-    found = one.verdict
-    grown = format_bytes(found.growth_bytes_per_unit or 0)
-    memory = words.memory_of(found.place)
-    because = f"{memory} rose by {grown} per {words.one(one.unit)}, but {but}"
-    return replace(found, kind=kind, because=because)
 
 
 def _leading(timeline: Timeline, heard: list[Heard]) -> Verdict:

@@ -1,11 +1,14 @@
-"""`lowwater report` on what is no recording: exit code 5 and one sentence, and it never hangs."""
+"""`lowwater report`: what is no recording ends with 5 and one sentence; --why adds questions."""
 
 import os
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from lowwater import cli
+from lowwater.cli.report import command
+from replay.recordings import RECORDINGS
 
 
 def folder(path):
@@ -94,3 +97,18 @@ def test_no_descriptor_is_left_open(tmp_path, report):
     report(tmp_path / "run.lw")
 
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_why_adds_the_questions_behind_the_verdict():
+    recording = str(RECORDINGS / "six_epochs_flat" / "quiet.lw")
+
+    plain, why = (CliRunner().invoke(command, [*more, recording]) for more in ([], ["--why"]))
+
+    assert (plain.exit_code, why.exit_code) == (0, 0)
+    assert "Why flat: epoch" in why.output
+    assert "jumps_that_recur" in why.output
+    assert "Why flat" not in plain.output
+
+
+def test_why_is_in_the_help():
+    assert "--why" in CliRunner().invoke(command, ["--help"]).output

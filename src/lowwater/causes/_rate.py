@@ -13,7 +13,7 @@ _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthPace:
+class GrowthRate:
     """So many in each round trip; `doubt` is by how much this may be off."""
 
     each: float
@@ -21,7 +21,7 @@ class GrowthPace:
 
     @classmethod
     def of(cls, counts: tuple[int, ...], evidence: Evidence) -> Self | None:
-        """The pace between the first and the last census; None where it cannot be known."""
+        """The rate between the first and the last census; None where it cannot be known."""
         unit = evidence.verdict.unit or NO_UNIT
         known = [
             (census, ordinal, count)
