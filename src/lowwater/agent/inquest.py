@@ -5,10 +5,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lowwater.agent.instrumentation.calls import Calls
 from lowwater.agent.instrumentation.lifecycles import Lives
+from lowwater.agent.program import LoadedFile
 from lowwater.model import Tally, tallies
 from lowwater.model.tallies import Row
 from lowwater.model.units import format_bytes
@@ -29,13 +30,6 @@ _SHARE_OF_ROOM_FIRST = 1 / 4
 _SHARE_OF_ROOM_LATER = 1 / 2
 # With less than this not even the program's own variables can be looked at.
 _LEAST_BYTES = 2 << 20
-
-
-class LoadedFile(NamedTuple):
-    """A file of the program as it was when it was loaded, and how reports call it."""
-
-    source: bytes
-    shown: str
 
 
 @dataclass(slots=True)
