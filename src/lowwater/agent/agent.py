@@ -1,6 +1,6 @@
 """The agent: everything that happens inside the watched process, put together.
 
-It imports no framework and no NumPy, for a script may set their environment before it does.
+It imports no framework and no NumPy: a script may set their environment before it does.
 """
 
 import atexit
@@ -273,7 +273,7 @@ def _as_it_is(source: bytes, filename: str) -> CodeType:
 
 
 def _finish(agent: Agent) -> None:
-    """Write the last words; a signal only cuts them short, for Python discards what is raised."""
+    """Write the last words; a signal only cuts them short: Python discards what is raised."""
     try:
         agent.journal.learn(versions_loaded())
         # memray's own memory is not the program's.

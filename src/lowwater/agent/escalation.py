@@ -250,7 +250,7 @@ class Escalation:
             why = f"the heap scan failed: {type(error).__name__}: {error}"
             self._journal.append(Noted(self._journal.elapsed_us(start_s), why))
         finally:
-            # As before it, CPython must hold no freed blocks ready, for it counts them as used.
+            # As before it, CPython must hold no freed blocks ready: it counts them as used.
             _collect_what_is_new()
             self._readings.book_as_own(gauges)
             self.brake.counted(self._clocks.own() - own_s)

@@ -24,8 +24,8 @@ _WITH_ROUNDS = frozenset({LOOP, "epoch"})
 SHARE = 0.0005
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
-# At any cost: the first rounds, then so many of each doubling. A million rounds have 336 samples,
-# which take 6 ms, or 40 ms in a program with TensorFlow.
+# At any cost: the first rounds, then this many of each doubling. A million rounds have 336
+# samples, which take 6 ms, or 40 ms in a program with TensorFlow.
 FIRST_ROUNDS = 128
 SAMPLES_PER_DOUBLING = 16
 _ANY_PRIME = 7919
@@ -241,7 +241,7 @@ class Observer:
                 pending = slots.flush()
                 if pending is not None:
                     self._write(pending)
-            self._finish_experiments()  # last of all, for a signal may cut it short
+            self._finish_experiments()  # last of all: a signal may cut it short
             self._journal.append(self._footprint())
         self.abandon()
 
@@ -294,7 +294,7 @@ class Observer:
         )
 
     def _values(self, gauges: Mapping[str, int]) -> list[int | None]:
-        """In the order of the columns, which are recorded anew where one is missing."""
+        """In the order of the columns, which are recorded again where one is missing."""
         if any(name not in self._columns for name in gauges):
             self._columns = [*dict.fromkeys([*self._columns, *gauges])]
             self._journal.append(Columns(self._columns))

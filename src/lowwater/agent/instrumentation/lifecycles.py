@@ -55,7 +55,7 @@ class Lives:
     ) -> None:
         """Nobody lives yet; `about` says at birth what there is to say of one.
 
-        With `counted_as` births are counted among the calls, for the dead leave no other trace.
+        With `counted_as` births are counted among the calls: the dead leave no other trace.
         """
         self._count = calls.counter(counted_as) if counted_as else None
         self._calls = calls
