@@ -26,7 +26,7 @@ POINTS = {
     "start": [
         "lowwater.agent.agent:Agent.install",
         "lowwater.agent.agent:describe",
-        "lowwater.agent.observer:Observer.record",
+        "lowwater.agent.journal:Journal.record",
         "lowwater.agent.instrumentation.borrowed:load_what_is_needed_later",
     ],
     "probe": [

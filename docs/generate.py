@@ -1,18 +1,31 @@
-"""Writes the pages of the causes from their docstrings, the text of `lowwater explain`.
+"""Writes the pages of the causes from their docstrings, and the screen of the demo in README.
 
 $ python docs/generate.py           # write them
 $ python docs/generate.py --check   # say which are out of date, and exit with 1
+
+The screen is that of docs/demo.lw. To record it again, with TensorFlow installed:
+
+$ cd src/lowwater/cli/_demo && lowwater run --record ../../../../docs/demo.lw leaking.py
 """
 # ruff: noqa: INP001 - a program beside the pages that it writes, not a package
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from lowwater.causes._page import FLAT, Page, page_of
 from lowwater.causes.catalogue import CAUSES
+from lowwater.recording.reader import load
+from lowwater.report import text as screen
+from lowwater.supervisor.session import diagnose
 
-FOLDER = Path(__file__).parent / "reference" / "causes"
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "reference" / "causes"
+README = DOCS.parent / "README.md"
+# What is between these lines of README is written here.
+_DEMO = re.compile(r"(?<=<!-- demo:start -->\n).*?(?=<!-- demo:end -->\n)", re.DOTALL)
+_WIDTH = 80
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -39,9 +52,24 @@ def as_markdown(page: Page) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def readme(text: str) -> str:
+    """README with what the product says of the recorded demo today."""
+    drawn = screen.render(diagnose(load(DOCS / "demo.lw")), width=_WIDTH)
+    block = (
+        "The demo trains a small model with a callback that keeps the predictions of every epoch.\n"
+        "This is what `make demo` says in the end, with the numbers of one run:\n\n"
+        f"```text\n{drawn.strip()}\n```\n"
+    )
+    written, found = _DEMO.subn(lambda _: block, text)
+    if found != 1:
+        msg = f"{README} has {found} places for the demo (expected: 1)"
+        raise ValueError(msg)
+    return written
+
+
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them; the exit code says whether all is well."""
-    wanted = dict(pages())
+    wanted = {**dict(pages()), README: readme(README.read_text(encoding="utf-8"))}
     stale = [path for path, text in wanted.items() if _text_of(path) != text]
     stray = sorted(set(FOLDER.glob("*.md")) - set(wanted))
     if "--check" in arguments:

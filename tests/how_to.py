@@ -1,4 +1,4 @@
-"""Runs the code of the how-to pages as it stands there, for the tests of every lane."""
+"""Runs the code of README and the how-to pages as it stands there, for the tests of every lane."""
 
 import os
 import re
@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGES = Path(__file__).parents[1] / "docs" / "how-to"
+ROOT = Path(__file__).parents[1]
+README = "README.md"
 
 
 def text_of(name):
-    return (PAGES / name).read_text(encoding="utf-8")
+    folder = ROOT if name == README else ROOT / "docs" / "how-to"
+    return (folder / name).read_text(encoding="utf-8")
 
 
 def run_page(name, folder):

@@ -399,6 +399,38 @@ def test_package_whose_front_is_heavy_is_caught():
     assert list(heavy_agent_imports(package))
 
 
+# Parts of the agent are given what they need when they are made; nobody sets it later.
+
+COMPOSERS = ("agent/agent.py", "agent/observer.py", "diagnose/changed_run.py")
+
+
+def set_on_others(source):
+    """The lines that set an attribute of another object, or add to a list of one."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(owner)]) if ast.unparse(owner) != "self":
+                yield node.lineno
+            case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(owner), "append" | "extend"))) if (
+                not ast.unparse(owner).startswith("self")
+            ):
+                yield node.lineno
+
+
+@pytest.mark.parametrize("name", COMPOSERS)
+def test_whoever_puts_the_agent_together_sets_nothing_later(name):
+    [root] = importlib.util.find_spec("lowwater").submodule_search_locations
+    source = (Path(root) / name).read_text(encoding="utf-8")
+
+    assert [*set_on_others(source)] == [], "give it to the constructor"
+
+
+@pytest.mark.parametrize(
+    "line", ["observer.escalation.inquire = inquest", "observer.probes.append(probe)"]
+)
+def test_part_that_is_set_later_is_caught(line):
+    assert [*set_on_others(f"def start():\n    {line}\n")] == [2]
+
+
 # What the program's signal handlers raise inside our code is the program's: nobody swallows it.
 
 # Of these parts only what the supervisor does: it is not the program's process.

@@ -8,8 +8,9 @@ import weakref
 
 import pytest
 
-from lowwater.agent.agent import Agent
-from lowwater.agent.observer import Observer
+from lowwater.agent.agent import agent_for
+from lowwater.agent.journal import Journal
+from lowwater.model.assignment import Assignment
 from lowwater.recording.writer import Writer
 
 FILE = "/home/me/train_without_a_trace.py"
@@ -28,11 +29,12 @@ def step():
 
 @pytest.fixture
 def agent(tmp_path):
-    observer = Observer([], Writer(str(tmp_path / "run.lw")))
-    agent = Agent(observer, "/home/me", "/home/me")
+    recording = str(tmp_path / "run.lw")
+    assignment = Assignment(FILE, [], is_module=False, recording=recording)
+    agent = agent_for(assignment, Journal(Writer(recording)))
     yield agent
     agent.uninstall()
-    observer.abandon()
+    agent.observer.abandon()
 
 
 def state():
@@ -112,8 +114,9 @@ def test_censuses_leave_little_behind(agent):
 KERAS = """\
 import gc, sys, weakref, inspect
 import keras
-from lowwater.agent.agent import Agent
-from lowwater.agent.observer import Observer
+from lowwater.agent.agent import agent_for
+from lowwater.agent.journal import Journal
+from lowwater.model.assignment import Assignment
 from lowwater.recording.writer import Writer
 
 def codes():
@@ -127,7 +130,7 @@ def codes():
     return found
 
 before = codes()
-agent = Agent(Observer([], Writer("run.lw")), ".", ".")
+agent = agent_for(Assignment("check.py", [], False, "run.lw"), Journal(Writer("run.lw")))
 agent.install()
 changed = [name for name, code in codes().items() if code is not before[name]]
 print(sorted(name for _, name in changed))

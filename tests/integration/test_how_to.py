@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from how_to import run_page, text_of
+from how_to import README, run_page, text_of
 from lowwater.cli import _demo
 
 pytestmark = pytest.mark.tensorflow
@@ -29,6 +29,14 @@ def experiments(text):
     table = text[text.index("experiment  ") :].partition("\n\n")[0]
     rows = re.findall(r"^(\S.*?)  +(?:—|[+-].*?\))  +(\S+ \S+|leaks)", table, re.MULTILINE)
     return [(re.sub(r"\d+", "N", name), result) for name, result in rows]
+
+
+def test_readme_frees_models_and_runs_trials(tmp_path):
+    shown = run_page(README, tmp_path)
+
+    assert re.search(r"^released trial 3: .* freed", shown, re.MULTILINE)
+    assert "still held: no model, optimizer, layer or variable of the block" in shown
+    assert (tmp_path / "losses.lw").exists()
 
 
 def test_memory_is_given_back(tmp_path):

@@ -1,6 +1,6 @@
 """The agent: everything that happens inside the watched process, put together.
 
-It imports no framework and no NumPy, for a script may set their environment before it does.
+It imports no framework and no NumPy: a script may set their environment before it does.
 """
 
 import atexit
@@ -17,29 +17,31 @@ from typing import TYPE_CHECKING, Any
 
 from lowwater.agent.devices import DevicesWitness
 from lowwater.agent.environment import describe, versions_loaded
-from lowwater.agent.inquest import Inquest, LoadedFile
+from lowwater.agent.escalation import Means
+from lowwater.agent.inquest import Inquest
 from lowwater.agent.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
 from lowwater.agent.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.agent.instrumentation._placement import place_all
 from lowwater.agent.instrumentation._tick import Passes
 from lowwater.agent.instrumentation.borrowed import forget_shadowed, load_what_is_needed_later
 from lowwater.agent.instrumentation.heartbeat import heart_beating
-from lowwater.agent.instrumentation.loops import LimitOf, code_with_ticks, shown_path
+from lowwater.agent.instrumentation.loops import code_with_ticks
 from lowwater.agent.instrumentation.uncaught import failure
+from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import NativeTracer, TracedProgram
 from lowwater.agent.observer import Observer
+from lowwater.agent.program import WatchedProgram
+from lowwater.agent.readings import Readings
 from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.model.assignment import Assignment
 from lowwater.model.interruption import let_through, must_be_raised, tell_failures_to
-from lowwater.model.policy import POLICY
-from lowwater.model.tallies import DATASETS, MODEL, MODELS, SESSIONS
 from lowwater.probes import default_probes
 from lowwater.probes.kernel_cache import emptied_kernel_cache
 from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 
 if TYPE_CHECKING:
-    from lowwater.diagnose.kept_short import KeptShort
+    from lowwater.diagnose.changed_run import ChangedRun
 
 _SESSIONS = "tensorflow.python.client.session"
 _PIPELINES = "tensorflow.python.data.ops.dataset_ops"
@@ -48,34 +50,24 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 
 
 class Agent:
-    """Places the boundaries and undoes them; owns the observer."""
+    """Places the boundaries and undoes them."""
 
-    def __init__(self, observer: Observer, folder: str, root: str) -> None:
-        """Nothing is placed until `install`; `root` holds all that is the user's own."""
+    def __init__(
+        self,
+        program: WatchedProgram,
+        journal: Journal,
+        observer: Observer,
+        inquest: Inquest,
+        experiment: "ChangedRun | None" = None,
+    ) -> None:
+        """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
+        self.journal = journal
         self.observer = observer
-        self._folder = folder
-        self._root = root
+        self.inquest = inquest
+        self._program = program
+        self._experiment = experiment
         self._undo = ExitStack()
-        # What a forked child does first: functions written in C, and what they are given. The
-        # recording is its parent's.
-        self.in_child: list[tuple[Any, ...]] = [(setattr, observer, "is_on", False)]
         self._passes: dict[tuple[str, str | None], Passes] = {}
-        self._files: dict[str, LoadedFile] = {}
-        # For an experiment: what ends a loop early, by its lines, and what else it changes.
-        self.limit_of: LimitOf | None = None
-        self.kept_short: KeptShort | None = None
-        self._calls = calls.Calls(self._files.__contains__)
-        self._models = lifecycles.Lives(self._calls, self.passes_of("model"), counted_as=MODEL)
-        self._sessions = lifecycles.Lives(self._calls, self.passes_of("session"))
-        self._datasets = lifecycles.Lives(self._calls, about=lifecycles.about_dataset)
-        lives = {MODELS: self._models, SESSIONS: self._sessions, DATASETS: self._datasets}
-        self.inquest = Inquest(self._files, self._calls, lives, observer.note)
-        observer.escalation.inquire = self.inquest
-
-    @property
-    def lifecycle_probe(self) -> lifecycles.LifecycleProbe:
-        """The probe that tells how many models and sessions live."""
-        return lifecycles.LifecycleProbe(self._models, self._sessions)
 
     def install(self) -> None:
         """Wait for the frameworks, load the user's modules with ticks, listen to the collector."""
@@ -94,12 +86,17 @@ class Agent:
             }
         )
         self._listen(sys.meta_path, on_import)
-        modules = UserModules(self._root, self.add_ticks)
+        modules = UserModules(self._program.root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
         self._undo.enter_context(heart_beating(self.observer.heartbeat))
         # Python discards what is raised in there: only C functions may run.
-        os.register_at_fork(after_in_child=partial(deque, starmap(call, self.in_child), 0))
+        os.register_at_fork(after_in_child=partial(deque, starmap(call, self.journal.in_child), 0))
+
+    def begin_experiment(self) -> None:
+        """Change what an experiment changes, over what is placed already."""
+        if self._experiment is not None:
+            self._experiment.begin()
 
     def uninstall(self) -> None:
         """Take everything back."""
@@ -107,29 +104,20 @@ class Agent:
 
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
-        shown = shown_path(filename, self._folder, self._root)
-        self._files[filename] = LoadedFile(source, shown)
-        kept_short = self.kept_short
+        shown = self._program.load(filename, source).shown
+        experiment = self._experiment
         try:
             return code_with_ticks(
                 source,
                 filename,
                 lambda line: self.passes_of("iteration", f"{shown}:{line}"),
-                self.limit_of,
-                partial(kept_short.rewrite, shown) if kept_short is not None else None,
+                experiment.limit_of if experiment is not None else None,
+                experiment.rewrite_of(shown) if experiment is not None else None,
             )
         except Exception as error:
             let_through(error)
-            self.observer.note(f"the loops of {shown} are not watched: {error}")
+            self.journal.note(f"the loops of {shown} are not watched: {error}")
             raise
-
-    def shown(self, filename: str) -> str:
-        """How reports call a file."""
-        return shown_path(filename, self._folder, self._root)
-
-    def shown_files(self) -> dict[str, str]:
-        """The files of the program that were loaded, and how reports call them."""
-        return {filename: file.shown for filename, file in self._files.items()}
 
     def passes_of(self, name: str, where: str | None = None) -> Passes:
         """The counter of one unit; `keras` and `tf_keras` share theirs."""
@@ -140,31 +128,40 @@ class Agent:
         self._undo.callback(_remove_from, finders, finder)
 
     def _place_keras(self, keras: ModuleType) -> None:
-        self.inquest.prepare()
-        self.observer.learn(versions_loaded())
-        passes_of, counted = self.passes_of, self._calls
+        Inquest.prepare()
+        self.journal.learn(versions_loaded())
+        passes_of, counted = self.passes_of, self._program.calls
         self._place(keras, lambda module: keras_fit.placements(module, passes_of, counted))
         self._place(
             keras,
-            lambda module: lifecycles.model_placements(module, self._models, passes_of, counted),
+            lambda module: lifecycles.model_placements(
+                module, self._program.models, passes_of, counted
+            ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
 
     def _place_pipelines(self, dataset_ops: ModuleType) -> None:
-        self._place(dataset_ops, lambda module: calls.pipeline_placements(module, self._calls))
+        self._place(
+            dataset_ops, lambda module: calls.pipeline_placements(module, self._program.calls)
+        )
 
     def _place_v1(self, session: ModuleType) -> None:
-        self.inquest.prepare()
-        self._place(session, lambda module: lifecycles.session_placements(module, self._sessions))
+        Inquest.prepare()
+        sessions, passes_of = self._program.sessions, self.passes_of
+        self._place(
+            session, lambda module: lifecycles.session_placements(module, sessions, passes_of)
+        )
 
     def _place_datasets(self, module: ModuleType) -> None:
-        self._place(module, lambda found: lifecycles.dataset_placements(found, self._datasets))
+        self._place(
+            module, lambda found: lifecycles.dataset_placements(found, self._program.datasets)
+        )
 
     def _place_counters(self, placements: libraries.Placements, module: ModuleType) -> None:
-        self._place(module, lambda found: placements(found, self._calls))
+        self._place(module, lambda found: placements(found, self._program.calls))
 
     def _place(self, module: ModuleType, placements: Any) -> None:  # noqa: ANN401
-        place_all(module, placements, self._undo, self.observer.note)
+        place_all(module, placements, self._undo, self.journal.note)
 
 
 def _remove_from(items: list[Any], item: object) -> None:
@@ -172,81 +169,62 @@ def _remove_from(items: list[Any], item: object) -> None:
         items.remove(item)
 
 
-def start(assignment: Assignment) -> Agent:
-    """Go on with the recording, and place the boundaries."""
-    writer = Writer(assignment.recording, assignment.descriptor)
-    observer = Observer([*default_probes()], writer)
-    tell_failures_to(observer.note)
-    agent = Agent(observer, assignment.folder, assignment.root)
+def start(assignment: Assignment) -> Agent | None:
+    """Go on with the recording, and place the boundaries; None where that fails."""
+    journal = Journal(Writer(assignment.recording, assignment.descriptor))
+    tell_failures_to(journal.note)
+    agent = None
     try:
-        _prepare(agent, assignment)
+        journal.record(Began(describe(assignment.command)))
+        agent = agent_for(assignment, journal)
+        _begin(agent, assignment)
     except Exception as error:  # noqa: BLE001 - the program comes first
         let_through(error)
-        agent.uninstall()
-        observer.note(f"the program ran unwatched: {type(error).__name__}: {error}")
-        observer.abandon()
+        if agent is not None:
+            agent.uninstall()
+        journal.note(f"the program ran unwatched: {type(error).__name__}: {error}")
+        journal.close()
+        return None
     return agent
 
 
-def _prepare(agent: Agent, assignment: Assignment) -> None:
-    observer = agent.observer
-    observer.record(Began(describe(assignment.command)))
-    program = TracedProgram(agent.shown_files, observer.in_use_now, observer.note, observer.record)
-    path = os.path.abspath(assignment.recording)
-    observer.escalation.native_tracer = NativeTracer(path, program, agent.in_child)
-    observer.probes += [agent.lifecycle_probe, DevicesWitness(observer.record)]
+def agent_for(assignment: Assignment, journal: Journal) -> Agent:
+    """All parts of an agent, put together; nothing is placed yet."""
+    program = WatchedProgram(assignment.folder, assignment.root)
+    told_once = DevicesWitness(journal.record)
+    readings = Readings([*default_probes(), program.lifecycle_probe, told_once], journal)
+    inquest = Inquest(program.files, program.calls, program.lives, journal.note)
+    traced = TracedProgram(program.shown_files, readings.in_use_now, journal.note, journal.record)
+    recording = os.path.abspath(assignment.recording)
+    means = Means(inquest, NativeTracer(recording, traced, journal.in_child))
+    if assignment.experiment is None:
+        return Agent(program, journal, Observer(journal, readings, means), inquest)
+    from lowwater.diagnose.changed_run import ChangedRun
+
+    experiment = ChangedRun(assignment.experiment, journal, program.shown)
+    observer = Observer(journal, readings, experiment.means(means), experiment.pass_boundary)
+    return Agent(program, journal, observer, inquest, experiment)
+
+
+def _begin(agent: Agent, assignment: Assignment) -> None:
     load_what_is_needed_later()
     agent.install()
-    explicit.listen(agent.passes_of, observer.note)
+    explicit.listen(agent.passes_of, agent.journal.note)
     if assignment.is_mended:
-        mend_libraries(observer)
-    if assignment.experiment is not None:
-        experiment_with(agent, assignment.experiment)
-    observer.moment(START)
+        mend_libraries(agent.journal)
+    agent.begin_experiment()
+    agent.observer.moment(START)
 
 
-def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
-    """Shorten the program and change what is wanted in it."""
-    from lowwater.diagnose.change import Change
-    from lowwater.diagnose.cuts import Cuts
-    from lowwater.diagnose.factors import find_factor
-    from lowwater.diagnose.look import Look
-    from lowwater.diagnose.patient_brake import PatientBrake
-
-    observer = agent.observer
-    change = Change(observer.note, observer.tell_facts)
-    # What is placed last runs first: a factor is given what was cut before.
-    for key, detail in wanted["changes"]:
-        find_factor(key).apply(change, detail)
-    agent.kept_short = change.kept_short
-    if change.at_boundaries:
-        observer.before_sample = change.pass_boundary
-    if wanted["changes"]:
-        # Who holds it is asked of the program as it is; here only how much there is.
-        observer.escalation.inquire = None
-    else:
-        observer.escalation.brake = PatientBrake(POLICY)
-        # What was seen of the program as it is tells which changes apply.
-        Look(observer.tell_facts, agent.shown).apply(change)
-    known: set[str] = set()
-
-    def told(key: str, value: str) -> None:
-        if key not in known:
-            known.add(key)
-            observer.tell_facts({key: value})
-
-    agent.limit_of = Cuts(**wanted["cuts"]).apply(change, told).of_loop
-
-
-def mend_libraries(observer: Observer) -> None:
+def mend_libraries(journal: Journal) -> None:
     """Repair the libraries as they come in, and record at once what became of it."""
     from lowwater.giveback.mend import mend
 
     mended = mend()
 
     def record() -> None:
-        if observer.is_on:
-            observer.record(Mended([*mended.mendings]))
+        if journal.is_on:
+            journal.record(Mended([*mended.mendings]))
 
     mended.on_change(record)
     record()
@@ -284,7 +262,7 @@ def _after_last_statement(agent: Agent | None) -> None:
     try:
         failed = failure(sys.exception())
         if failed is not None:
-            agent.observer.record(failed)
+            agent.journal.record(failed)
         agent.observer.moment(LAST_STATEMENT)
     except BaseException:
         if must_be_raised():
@@ -297,9 +275,9 @@ def _as_it_is(source: bytes, filename: str) -> CodeType:
 
 
 def _finish(agent: Agent) -> None:
-    """Write the last words; a signal only cuts them short, for Python discards what is raised."""
+    """Write the last words; a signal only cuts them short: Python discards what is raised."""
     try:
-        agent.observer.learn(versions_loaded())
+        agent.journal.learn(versions_loaded())
         # memray's own memory is not the program's.
         agent.observer.escalation.finish()
         # A run that never rose is left alone to its very end.

@@ -2,15 +2,15 @@
 
 from lowwater.model.policy import Policy
 
-# Until a census was taken: it takes about as long as so many collections; 4 were measured after a
-# Keras `fit`, and up to 13 where there are few objects but the program's own.
+# Until a census was taken: it takes about as long as this many collections. 4 were measured after
+# a Keras `fit`, and up to 13 where there are few objects but the program's own.
 _CENSUS_IN_COLLECTIONS = 4
 
 
 class Brake:
     """Compares what collections and censuses have taken with what the program has.
 
-    Both are processor time: waiting for a busy machine is nobody's cost.
+    Both are processor time: waiting for a busy machine costs nothing.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -36,7 +36,7 @@ class Brake:
         return self._latest_collection_s <= max(left_s, theirs_s)
 
     def allows_census(self, left_s: float, *, leaving: int = 0) -> bool:
-        """Whether a census fits in, and leaves room for so many more."""
+        """Whether a census fits in, and leaves room for `leaving` more."""
         needed_s = self._latest_census_s or _CENSUS_IN_COLLECTIONS * self._latest_collection_s
         return (1 + leaving) * needed_s <= left_s
 

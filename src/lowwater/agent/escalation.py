@@ -2,24 +2,17 @@
 
 import gc
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lowwater.agent.brake import Brake
+from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary, NativeTracer
+from lowwater.agent.readings import Readings
 from lowwater.agent.suspicion import ENOUGH_CENSUSES, Suspicion
-from lowwater.model.gauges import (
-    OWN_BLOCKS,
-    OWN_BYTES,
-    POOL_IN_USE,
-    PYTHON_BLOCKS,
-    in_use_bytes,
-    malloc_bytes,
-    python_bytes,
-)
+from lowwater.model.gauges import POOL_IN_USE, in_use_bytes, python_bytes
 from lowwater.model.interruption import let_through
-from lowwater.model.policy import POLICY, Policy
+from lowwater.model.policy import Policy
 from lowwater.recording.records import Collected, Counted, Noted, Record
 
 _TOO_DEAR = (
@@ -31,15 +24,15 @@ _TOO_DEAR = (
 Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
 
 
-class Clocks(NamedTuple):
-    """Seconds by the wall, and of processor time: of this thread, and of the whole process.
+class Means(NamedTuple):
+    """What a rise is met with, each where there is one: a census, and memray after it.
 
-    On a busy machine a sample waits for its turn: that is not what it costs.
+    The brake limits what they cost.
     """
 
-    wall: Callable[[], float] = time.perf_counter
-    own: Callable[[], float] = time.thread_time
-    process: Callable[[], float] = time.process_time
+    inquire: Inquiry | None = None
+    native_tracer: NativeTracer | None = None
+    brake: Brake | None = None
 
 
 class Escalation:
@@ -47,16 +40,16 @@ class Escalation:
 
     def __init__(
         self,
-        read: Callable[[], dict[str, int]],
-        write: Callable[[Record], None],
-        clocks: Clocks | None = None,
+        readings: Readings,
+        journal: Journal,
+        means: Means | None = None,
         policy: Policy | None = None,
     ) -> None:
-        """`read` reads the probes, `write` appends to the recording."""
-        self._read_probes = read
-        self._write = write
-        self.clocks = clocks or Clocks()
-        self._began_s = self.clocks.wall()
+        """Without `means` the collector is run, and nothing else."""
+        means = means or Means()
+        self._readings = readings
+        self._journal = journal
+        self._clocks = journal.clocks
         self._policy = policy or Policy()
         # What a busy worker finds worth a look must not use up what the main loop's rise needs.
         most = self._policy.most_censuses
@@ -68,37 +61,31 @@ class Escalation:
         self._around_census: tuple[int, int] | None = None
         self._others_pass = False
         self._main_goes_on = False
-        self._own_blocks = 0
-        self._own_bytes = 0
-        self.brake = Brake(self._policy)
-        self.inquire: Inquiry | None = None
-        self.native_tracer: NativeTracer | None = None
+        self._native_tracer = means.native_tracer
+        self._inquire = means.inquire
+        self.brake = means.brake or Brake(self._policy)
         self.collections = 0
         self.censuses = 0
 
     @property
     def spent_s(self) -> float:
         """The processor time that all experiments have cost."""
-        tracing_s = self.native_tracer.spent_s if self.native_tracer is not None else 0.0
+        tracing_s = self._native_tracer.spent_s if self._native_tracer is not None else 0.0
         return self.brake.spent_s + tracing_s
 
-    def read(self) -> dict[str, int]:
-        """The gauges now, with what is our own in them."""
-        gauges = self._read_probes()
-        if self._own_blocks:
-            gauges[OWN_BLOCKS] = self._own_blocks
-        if self._own_bytes:
-            gauges[OWN_BYTES] = self._own_bytes
-        return gauges
+    @property
+    def takes_censuses(self) -> bool:
+        """Whether objects are scanned at all, and no scan has failed."""
+        return self._inquire is not None
 
     @property
     def is_traced(self) -> bool:
         """Whether memray runs at this moment."""
-        return self.native_tracer is not None and self.native_tracer.is_running
+        return self._native_tracer is not None and self._native_tracer.is_running
 
     def is_tracing(self, place: Boundary, *, at_end: bool, may_act: bool) -> bool:
         """Whether memray runs, so that a sample would be untrue."""
-        tracer = self.native_tracer
+        tracer = self._native_tracer
         return tracer is not None and tracer.passes(place, at_end=at_end, may_act=may_act)
 
     def consider(
@@ -122,7 +109,9 @@ class Escalation:
         if self._wants_collection(place, level_bytes, is_last=is_last):
             gauges = self._collect(place, level_bytes)
         elif is_last and self._suspicion.lacks_only_a_census(level_bytes):
-            gauges = self.read()  # the last round was collected, just before the loop ended
+            gauges = (
+                self._readings.read()
+            )  # the last round was collected, just before the loop ended
         else:
             return
         held = in_use_bytes(gauges)
@@ -144,12 +133,12 @@ class Escalation:
 
     def finish(self) -> None:
         """The program ends: what is under way ends with it, and so do all loops."""
-        if self.native_tracer is not None:
-            self.native_tracer.finish()
+        if self._native_tracer is not None:
+            self._native_tracer.finish()
         if self._latest is not None and self._is_main and self._of_main.lacks_a_census:
             self._take_last_chance(*self._latest)
         if self._was_too_dear and self.censuses < ENOUGH_CENSUSES and not self._has_told_why:
-            self._write(Noted(self._elapsed_us(self.clocks.wall()), _TOO_DEAR))
+            self._journal.append(Noted(self._journal.elapsed_us(self._clocks.wall()), _TOO_DEAR))
             self._has_told_why = True  # once, however often the end comes
 
     def _take_last_chance(self, place: Boundary, last_ordinals: Sequence[int]) -> None:
@@ -157,13 +146,13 @@ class Escalation:
 
         Its functions have ended, so that a collection says nothing about its rounds.
         """
-        level = in_use_bytes(self.read()) or 0
+        level = in_use_bytes(self._readings.read()) or 0
         if not self._of_main.wants_census(place.unit_id, level, at_end=True):
             return
-        own_s = self.clocks.own()
+        own_s = self._clocks.own()
         gc.collect()
-        gauges = self.read()
-        self.brake.collected(self.clocks.own() - own_s)
+        gauges = self._readings.read()
+        self.brake.collected(self._clocks.own() - own_s)
         self.collections += 1
         held = in_use_bytes(gauges) or 0
         if self._wants_census(place.unit_id, held, at_end=True):
@@ -171,8 +160,8 @@ class Escalation:
 
     def abandon(self) -> None:
         """Forget it all, as in a forked child."""
-        if self.native_tracer is not None:
-            self.native_tracer.abandon()
+        if self._native_tracer is not None:
+            self._native_tracer.abandon()
 
     @property
     def _is_main(self) -> bool:
@@ -191,7 +180,7 @@ class Escalation:
     @property
     def _left_s(self) -> float:
         """The start credit is the main thread's, unless it only waits for the others."""
-        return self.brake.left_s(self.clocks.process(), with_credit=self._has_credit)
+        return self.brake.left_s(self._clocks.process(), with_credit=self._has_credit)
 
     @property
     def _has_credit(self) -> bool:
@@ -204,16 +193,16 @@ class Escalation:
         if is_last and self._suspicion.lacks_a_census and self._allows_last_census:
             return is_wanted
         return is_wanted and self.brake.allows_collection(
-            self.clocks.process(), with_credit=self._has_credit
+            self._clocks.process(), with_credit=self._has_credit
         )
 
     @property
     def _allows_last_census(self) -> bool:
-        return self.brake.allows_last_census(self.clocks.process())
+        return self.brake.allows_last_census(self._clocks.process())
 
     def _wants_census(self, unit_id: int, held_bytes: int, *, at_end: bool) -> bool:
         return (
-            self.inquire is not None
+            self.takes_censuses
             and self.censuses < self._policy.most_censuses
             and self._suspicion.wants_census(unit_id, held_bytes, at_end=at_end)
             and self._affords_census(at_end=at_end)
@@ -232,16 +221,18 @@ class Escalation:
 
     def _collect(self, place: Boundary, before_bytes: int) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""
-        start_s, own_s = self.clocks.wall(), self.clocks.own()
+        start_s, own_s = self._clocks.wall(), self._clocks.own()
         gc.collect()
-        gauges = self.read()
-        self.brake.collected(self.clocks.own() - own_s)
+        gauges = self._readings.read()
+        self.brake.collected(self._clocks.own() - own_s)
         after_bytes = in_use_bytes(gauges)
         if after_bytes is None:
             after_bytes = before_bytes
         else:
-            at_us = self._elapsed_us(start_s)
-            self._write(Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes))
+            at_us = self._journal.elapsed_us(start_s)
+            self._journal.append(
+                Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes)
+            )
         self._suspicion.collected(place.unit_id, after_bytes)
         self.collections += 1
         return gauges
@@ -250,34 +241,29 @@ class Escalation:
         self, place: Boundary, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
         """Look at all objects; if that fails once, it is not tried again."""
-        start_s, own_s = self.clocks.wall(), self.clocks.own()
+        start_s, own_s = self._clocks.wall(), self._clocks.own()
         try:
-            self._inquire(place, gauges, held_bytes, last_ordinals)
+            self._look(place, gauges, held_bytes, last_ordinals)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
-            self.inquire = None
+            self._inquire = None
             why = f"the heap scan failed: {type(error).__name__}: {error}"
-            self._write(Noted(self._elapsed_us(start_s), why))
+            self._journal.append(Noted(self._journal.elapsed_us(start_s), why))
         finally:
-            # What it remembers is ours: counted as the program's, it would bend the next marks.
-            # As before it, CPython must hold no freed blocks ready, for it counts them as used.
+            # As before it, CPython must hold no freed blocks ready: it counts them as used.
             _collect_what_is_new()
-            now = self.read()
-            self._own_blocks += max(0, now.get(PYTHON_BLOCKS, 0) - gauges.get(PYTHON_BLOCKS, 0))
-            # Other threads go on meanwhile: what is more than a census leaves behind is theirs.
-            left = malloc_bytes(now) - malloc_bytes(gauges)
-            self._own_bytes += min(max(0, left), POLICY.resolution_bytes)
-            self.brake.counted(self.clocks.own() - own_s)
+            self._readings.book_as_own(gauges)
+            self.brake.counted(self._clocks.own() - own_s)
 
-    def _inquire(
+    def _look(
         self, place: Boundary, gauges: dict[str, int], held_bytes: int, last_ordinals: Sequence[int]
     ) -> None:
-        assert self.inquire is not None
-        start_s = self.clocks.wall()
-        tracer = self.native_tracer
+        assert self._inquire is not None
+        start_s = self._clocks.wall()
+        tracer = self._native_tracer
         known = in_use_bytes(gauges)
         held_bytes -= tracer.own_bytes if tracer is not None else 0
-        answer = self.inquire(held_bytes)
+        answer = self._inquire(held_bytes)
         self.censuses += 1
         self._suspicion.census_taken(place.unit_id, held_bytes)
         if answer is None:
@@ -286,20 +272,17 @@ class Escalation:
         taken = Counted(
             place.unit_id,
             place.ordinal,
-            self._elapsed_us(start_s),
-            round((self.clocks.wall() - start_s) * 1e6),
+            self._journal.elapsed_us(start_s),
+            round((self._clocks.wall() - start_s) * 1e6),
             held_bytes,
             objects,
             tuple(last_ordinals),
             None if known is None else known - python_bytes(gauges),
         )
         for record in (taken, *found):
-            self._write(record)
+            self._journal.append(record)
         if tracer is not None:
             tracer.census_taken(taken, found, gauges.get(POOL_IN_USE, 0))
-
-    def _elapsed_us(self, now_s: float) -> int:
-        return round((now_s - self._began_s) * 1e6)
 
 
 def _collect_what_is_new() -> None:

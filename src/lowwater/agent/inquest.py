@@ -5,10 +5,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lowwater.agent.instrumentation.calls import Calls
 from lowwater.agent.instrumentation.lifecycles import Lives
+from lowwater.agent.program import LoadedFile
 from lowwater.model import Tally, tallies
 from lowwater.model.tallies import Row
 from lowwater.model.units import format_bytes
@@ -23,19 +24,12 @@ if TYPE_CHECKING:
 
 _OPTIMIZER = "optimizer"
 # The program goes on growing, and its other threads go on while we look: most of the room is
-# theirs. The first census takes less than the later ones, for by then the leak has taken some of
-# the room, and only censuses that have looked equally far can be compared.
+# theirs. The first census takes less than the later ones: by then the leak has taken some of the
+# room, and only censuses that have looked equally far can be compared.
 _SHARE_OF_ROOM_FIRST = 1 / 4
 _SHARE_OF_ROOM_LATER = 1 / 2
 # With less than this not even the program's own variables can be looked at.
 _LEAST_BYTES = 2 << 20
-
-
-class LoadedFile(NamedTuple):
-    """A file of the program as it was when it was loaded, and how reports call it."""
-
-    source: bytes
-    shown: str
 
 
 @dataclass(slots=True)
@@ -120,7 +114,7 @@ class Inquest:
     def _counts(self) -> Counter[Row]:
         """What was counted while the program ran."""
         counts: Counter[Row] = Counter()
-        # Other threads go on calling. A copy is made at one go; a list of items is not, for its
+        # Other threads go on calling. A copy is made at one go; a list of items is not: its
         # tuples may start the collector, and that may let another thread in.
         for site, count in dict(self.calls.counts).items():
             kind = tallies.OPTIMIZERS if site.name == _OPTIMIZER else tallies.CALLS

@@ -2,29 +2,17 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from lowwater.agent.escalation import Clocks, Escalation, Inquiry
+from lowwater.agent.escalation import Escalation, Means
+from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary
-from lowwater.model import NotMeasured, Reading, Sample, Topic
+from lowwater.agent.readings import Readings
+from lowwater.model import Sample
 from lowwater.model.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
 from lowwater.model.interruption import let_through, quietly
-from lowwater.model.protocols import Probe
 from lowwater.probes.host import peak_bytes
-from lowwater.recording.records import (
-    Columns,
-    FactsTold,
-    Learned,
-    Noted,
-    Passed,
-    Record,
-    Sampled,
-    Spent,
-    UnitSeen,
-    Unmeasured,
-)
+from lowwater.recording.records import Columns, Passed, Record, Sampled, Spent, UnitSeen
 from lowwater.recording.thinning import LowWaterSlots, slot_width
-from lowwater.recording.writer import Writer
 
 # Loops of one program; more than this is a library, not a training script.
 MOST_LOOPS = 64
@@ -36,21 +24,21 @@ _WITH_ROUNDS = frozenset({LOOP, "epoch"})
 SHARE = 0.0005
 # The last sample of a loop has no later chance: it may overdraw.
 OVERDRAFT = 2.0
-# At any cost: the first rounds, then so many of each doubling. A million rounds have 336 samples,
-# which take 6 ms, or 40 ms in a program with TensorFlow.
+# At any cost: the first rounds, then this many of each doubling. A million rounds have 336
+# samples, which take 6 ms, or 40 ms in a program with TensorFlow.
 FIRST_ROUNDS = 128
 SAMPLES_PER_DOUBLING = 16
 _ANY_PRIME = 7919
 # A thread waits so long for another that samples, or looks at all objects. It may hold what the
 # other one is waiting for: then it goes on without its sample.
 PATIENCE_S = 2.0
-# What goes wrong ever again in another way says no more to a reader.
-_MOST_NOTES = 200
-_LONGEST_NOTE = 1000
 # The unit of last resort: seconds.
 BY_TIME = "time"
 # Another thread may be about to look at all objects.
 _LONGEST_WAIT_S = 1.0
+# For an experiment: what it does at each boundary of a unit, by its name and place, before anything
+# is measured there.
+BeforeSample = Callable[[str, str | None], None]
 
 
 class SamplingPace:
@@ -97,36 +85,35 @@ class Observer:
 
     def __init__(
         self,
-        probes: Sequence[Probe],
-        writer: Writer,
-        clocks: Clocks | None = None,
-        inquire: Inquiry | None = None,
+        journal: Journal,
+        readings: Readings,
+        means: Means | None = None,
+        before_sample: BeforeSample | None = None,
     ) -> None:
-        """Observe with these probes into this recording."""
-        self.probes = [*probes]
-        self._writer = writer
-        self._clocks = clocks or Clocks()
-        self._began_s = self._clocks.wall()
-        self.escalation = Escalation(self._read, writer.append, self._clocks)
-        self.escalation.inquire = inquire
+        """Observe with these readings into this journal; `means` is what a rise is met with."""
+        self._journal = journal
+        self._readings = readings
+        self._clocks = journal.clocks
+        self.escalation = Escalation(readings, journal, means)
+        self._before_sample = before_sample
         self._unit_ids: dict[tuple[str, str | None], int] = {}
-        # For an experiment: what it does at each boundary, before anything is measured there.
-        self.before_sample: Callable[[str, str | None], None] | None = None
         self._slots: list[LowWaterSlots] = []
         self._paces: list[SamplingPace] = []
         self._last_ordinals: list[int] = []
         self._loops: set[int] = set()
         self._open_loops: list[int] = []
         self._columns: list[str] = []
-        self._unmeasured: dict[str, str] = {}
-        self._noted: set[str] = set()
-        self._last_sample_s = self._began_s
+        self._last_sample_s = journal.began_s
         # Ticks come from several threads, and in one from within another: of a finalizer that a
         # collection of ours runs, or of a signal handler.
         self._lock = threading.RLock()
         self._inside: int | None = None
         self._is_patient = True
-        self.is_on = True
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is recorded."""
+        return self._journal.is_on
 
     def unit_id(self, name: str, where: str | None = None) -> int | None:
         """The number of a unit, new or known; None when there are too many."""
@@ -135,7 +122,7 @@ class Observer:
             return known
         # The calls and epochs of the framework always have their place.
         if name == LOOP and len(self._unit_ids) >= MOST_LOOPS:
-            self.note(f"more than {MOST_LOOPS} loops: the later ones are not watched")
+            self._journal.note(f"more than {MOST_LOOPS} loops: the later ones are not watched")
             return None
         unit_id = len(self._unit_ids)
         self._unit_ids[name, where] = unit_id
@@ -144,7 +131,7 @@ class Observer:
         self._slots.append(LowWaterSlots())
         self._paces.append(SamplingPace(self._clocks.process()))
         self._last_ordinals.append(-1)
-        self.record(UnitSeen(unit_id, name, where))
+        self._journal.record(UnitSeen(unit_id, name, where))
         return unit_id
 
     def boundary(
@@ -176,14 +163,14 @@ class Observer:
         return is_its_turn
 
     def _observe(self, unit_id: int, ordinal: int, *, at_end: bool, may_collect: bool) -> None:
-        experimenting_s = self.escalation.spent_s + self._looking_s
+        experimenting_s = self.escalation.spent_s + self._readings.looking_s
         began_s = self._clocks.own()
         try:
             now_s = self._clocks.wall()
             self._last_ordinals[unit_id] = ordinal
-            place = Boundary(unit_id, ordinal, now_s - self._began_s)
-            if self.before_sample is not None:
-                self.before_sample(*[*self._unit_ids][unit_id])
+            place = Boundary(unit_id, ordinal, now_s - self._journal.began_s)
+            if self._before_sample is not None:
+                self._before_sample(*[*self._unit_ids][unit_id])
             if self.escalation.is_tracing(place, at_end=at_end, may_act=may_collect):
                 return
             level = self._sample(unit_id, ordinal, now_s)
@@ -194,10 +181,10 @@ class Observer:
                 )
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
-            self.note(f"a sample failed: {type(error).__name__}: {error}")
+            self._journal.note(f"a sample failed: {type(error).__name__}: {error}")
         finally:
             # An experiment is not a sample's cost: it must not silence the unit that needed it.
-            experimenting_s = self.escalation.spent_s + self._looking_s - experimenting_s
+            experimenting_s = self.escalation.spent_s + self._readings.looking_s - experimenting_s
             spent_s = max(0.0, self._clocks.own() - began_s - experimenting_s)
             self._paces[unit_id].spend(ordinal, spent_s, at_end=at_end)
 
@@ -226,14 +213,14 @@ class Observer:
         if not self._lock.acquire(timeout=_LONGEST_WAIT_S):
             return
         try:
-            gauges, peak = self.escalation.read(), peak_bytes()
+            gauges, peak = self._readings.read(), peak_bytes()
             gauges |= {} if peak is None else {RSS_PEAK: peak}
             gauges |= then() if then is not None else {}
-            elapsed_us = self._elapsed_us(self._clocks.wall())
-            self._writer.append(Passed(name, elapsed_us, self._values(gauges)), elapsed_us)
+            elapsed_us = self._journal.elapsed_us(self._clocks.wall())
+            self._journal.append(Passed(name, elapsed_us, self._values(gauges)), elapsed_us)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
-            self.note(f"the {name} was not measured: {type(error).__name__}: {error}")
+            self._journal.note(f"the {name} was not measured: {type(error).__name__}: {error}")
         finally:
             self._lock.release()
 
@@ -243,44 +230,19 @@ class Observer:
         if self.is_on and now_s - self._last_sample_s >= every_s:
             unit_id = self.unit_id(BY_TIME)
             if unit_id is not None:
-                self.boundary(unit_id, int(now_s - self._began_s), may_collect=False)
-
-    def in_use_now(self) -> int:
-        """Bytes in use at this moment; 0 where they are not known."""
-        return in_use_bytes(self.escalation.read()) or 0
-
-    def record(self, record: Record) -> None:
-        """Write a record that another part of the agent has made."""
-        # Not in a forked child: the recording is its parent's.
-        if self.is_on:
-            self._writer.append(record)
-
-    def learn(self, environment: dict[str, str]) -> None:
-        """Record facts about the environment that became known."""
-        self.record(Learned(environment))
-
-    def tell_facts(self, facts: Mapping[str, Any]) -> None:
-        """Record what an experiment shows of the program."""
-        self.record(FactsTold({str(name): fact for name, fact in facts.items()}))
-
-    def note(self, text: str, topic: Topic = Topic.PROGRAM) -> None:
-        """Record a sentence, once."""
-        text = text[:_LONGEST_NOTE]
-        if self.is_on and text not in self._noted and len(self._noted) < _MOST_NOTES:
-            self._noted.add(text)
-            self._writer.append(Noted(self._elapsed_us(self._clocks.wall()), text, topic))
+                self.boundary(unit_id, int(now_s - self._journal.began_s), may_collect=False)
 
     def finish(self, last_words: Sequence[Record] = ()) -> None:
         """Write what is pending and stop; nothing is recorded after this."""
         if self.is_on:
             for record in last_words:
-                self._writer.append(record)
+                self._journal.append(record)
             for slots in self._slots:
                 pending = slots.flush()
                 if pending is not None:
                     self._write(pending)
-            self._finish_experiments()  # last of all, for a signal may cut it short
-            self._writer.append(self._footprint())
+            self._finish_experiments()  # last of all: a signal may cut it short
+            self._journal.append(self._footprint())
         self.abandon()
 
     def _finish_experiments(self) -> None:
@@ -289,24 +251,22 @@ class Observer:
             self.escalation.finish()
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
-            self.note(f"the end of the run could not be sampled: {type(error).__name__}: {error}")
+            self._journal.note(
+                f"the end of the run could not be sampled: {type(error).__name__}: {error}"
+            )
 
     def abandon(self) -> None:
         """Stop at once and write nothing, as in a forked child."""
-        self.is_on = False
+        self._journal.close()
         self.escalation.abandon()
-        self._writer.close()
-
-    @property
-    def _looking_s(self) -> float:
-        """What probes have spent on rare looks: those must not silence the unit they fall into."""
-        return sum(getattr(probe, "looking_s", 0.0) for probe in self.probes)
 
     def _footprint(self) -> Spent:
         made = self.escalation
         return Spent(
             samples=sum(pace.samples for pace in self._paces),
-            sampling_us=round((sum(pace.spent_s for pace in self._paces) + self._looking_s) * 1e6),
+            sampling_us=round(
+                (sum(pace.spent_s for pace in self._paces) + self._readings.looking_s) * 1e6
+            ),
             collections=made.collections,
             collecting_us=round(made.brake.collecting_s * 1e6),
             censuses=made.censuses,
@@ -315,9 +275,9 @@ class Observer:
         )
 
     def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:
-        gauges = self.escalation.read()
+        gauges = self._readings.read()
         self._last_sample_s = now_s
-        sample = Sample(unit_id, ordinal, now_s - self._began_s, gauges)
+        sample = Sample(unit_id, ordinal, now_s - self._journal.began_s, gauges)
         level = in_use_bytes(gauges)
         if level is None:
             level = gauges.get(RSS_ANON, 0)
@@ -326,46 +286,16 @@ class Observer:
             self._write(ready)
         return level
 
-    def _read(self) -> dict[str, int]:
-        gauges: dict[str, int] = {}
-        for probe in self.probes:
-            answer = self._answer_of(probe)
-            if isinstance(answer, NotMeasured):
-                self._unmeasured_now(probe.name, answer.why)
-            else:
-                gauges.update(answer.gauges)
-                self._measured_now(probe.name)
-        return gauges
-
-    @staticmethod
-    def _answer_of(probe: Probe) -> Reading | NotMeasured:
-        """One probe that fails must not cost what the others have to say."""
-        try:
-            return probe.read()
-        except Exception as error:  # noqa: BLE001 - ours must not become the program's
-            let_through(error)
-            return NotMeasured(f"{type(error).__name__}: {error}")
-
-    def _unmeasured_now(self, probe: str, why: str) -> None:
-        if self._unmeasured.get(probe) != why:
-            self._unmeasured[probe] = why
-            self._writer.append(Unmeasured(probe, why))
-
-    def _measured_now(self, probe: str) -> None:
-        if self._unmeasured.pop(probe, None) is not None:
-            self._writer.append(Unmeasured(probe, None))
-
     def _write(self, sample: Sample) -> None:
         values = self._values(sample.gauges)
         elapsed_us = round(sample.elapsed_s * 1e6)
-        self._writer.append(Sampled(sample.unit_id, sample.ordinal, elapsed_us, values), elapsed_us)
+        self._journal.append(
+            Sampled(sample.unit_id, sample.ordinal, elapsed_us, values), elapsed_us
+        )
 
     def _values(self, gauges: Mapping[str, int]) -> list[int | None]:
-        """In the order of the columns, which are recorded anew where one is missing."""
+        """In the order of the columns, which are recorded again where one is missing."""
         if any(name not in self._columns for name in gauges):
             self._columns = [*dict.fromkeys([*self._columns, *gauges])]
-            self._writer.append(Columns(self._columns))
+            self._journal.append(Columns(self._columns))
         return [gauges.get(name) for name in self._columns]
-
-    def _elapsed_us(self, now_s: float) -> int:
-        return round((now_s - self._began_s) * 1e6)

@@ -10,6 +10,7 @@ from typing import Any
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.limits import RoundLimit, RoundLimits
+from lowwater.diagnose.rounds import Rounds
 from lowwater.diagnose.shorter import as_long_as, shorter
 from lowwater.model.experiment import Fact
 from lowwater.model.frameworks import KERAS
@@ -23,6 +24,8 @@ _WORK: dict[str, tuple[str, str]] = {
     # A function of the module itself.
     "torch.autograd": ("", "backward"),
 }
+# Is given a fact of the run, and its value.
+Told = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +61,24 @@ class Cuts:
         """For a program that does not leak when it is cut: its rounds as they are, and more."""
         return replace(self.much_longer(), steps=_ALL_STEPS)
 
-    def apply(self, change: Change, told: Callable[[str, str], None]) -> RoundLimits:
-        """Shorten every `fit`, and give what ends loops; what was cut is told."""
+    def limits(self, rounds: Rounds, told: Told) -> RoundLimits:
+        """What ends loops; the first that is left is told."""
 
         def left(filename: str, line: int) -> None:
             told(Fact.LOOP_LEFT, f"{filename}:{line}")
 
         limit = RoundLimit(self.rounds, self.seconds, self.steps, self.leaves_loops)
-        limits = RoundLimits(limit, left, change.rounds)
+        return RoundLimits(limit, left, rounds)
+
+    def apply(self, change: Change, limits: RoundLimits, told: Told) -> None:
+        """Shorten every `fit`, and let the limits know of the work that is done."""
         for library in KERAS:
             change.when_imported(library, lambda m: self._shorten(m, change, limits, told))
             change.when_imported(library, lambda m: _watch_keras(m, change, limits))
         for name, place in _WORK.items():
             change.when_imported(name, partial(_watch, place, change, limits))
-        return limits
 
-    def _shorten(
-        self,
-        keras: ModuleType,
-        change: Change,
-        limits: RoundLimits,
-        told: Callable[[str, str], None],
-    ) -> None:
+    def _shorten(self, keras: ModuleType, change: Change, limits: RoundLimits, told: Told) -> None:
         # `Model.fit` of Keras 3 is the backend's own. What is placed last runs first: the data
         # are cut by what the program itself has asked for.
         fit = keras.Model.fit

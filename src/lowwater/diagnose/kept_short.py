@@ -18,7 +18,7 @@ from collections.abc import (
 from typing import Any
 
 from lowwater.agent.instrumentation._tick import Tick
-from lowwater.diagnose.additions import Placer
+from lowwater.diagnose.placer import Placer
 
 # ruff: noqa: ANN401 - containers of the program
 

@@ -62,7 +62,7 @@ class Measured:
 
     @property
     def grows(self) -> bool:
-        """Whether there is a growth to be explained: a leak, or ever more holes in the heap."""
+        """Whether there is a growth to be explained: a leak, or more and more holes in the heap."""
         return self.kind in {Kind.LEAK, Kind.FRAGMENTED} and bool(self.growth_bytes)
 
 
@@ -80,7 +80,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The effect of a change, with the share of the growth that goes with it."""
+    """The effect of a change, with the share of the growth that it explains."""
 
     effect: Effect
     share: float = 0.0

@@ -10,21 +10,24 @@ import pytest
 PROGRAM = """
 import json, sys
 from dataclasses import asdict
-from lowwater.agent.agent import Agent, experiment_with
+from lowwater.agent.agent import agent_for
+from lowwater.agent.journal import Journal
 from lowwater.diagnose.cuts import Cuts
-from lowwater.agent.observer import Observer
+from lowwater.model.assignment import Assignment
 from lowwater.recording.writer import Writer
 
-agent = Agent(Observer([], Writer("run.lw")), ".", ".")
-for changes in json.loads(sys.argv[1]):
-    experiment_with(agent, {"changes": changes, "cuts": asdict(Cuts())})
+changes = json.loads(sys.argv[1])
+experiment = None if changes is None else {"changes": changes, "cuts": asdict(Cuts())}
+assignment = Assignment("train.py", [], False, "run.lw", experiment=experiment)
+agent = agent_for(assignment, Journal(Writer("run.lw")))
+agent.begin_experiment()
 escalation = agent.observer.escalation
 brake = escalation.brake
 # On a busy machine, in a program that has taken 7 s of processor time itself.
 brake.collected(0.4)
 brake.counted(3.2)
 process_s = 7.0 + brake.spent_s
-print(json.dumps([escalation.inquire is not None, brake.allows_last_census(process_s)]))
+print(json.dumps([escalation.takes_censuses, brake.allows_last_census(process_s)]))
 """
 
 
@@ -32,8 +35,8 @@ print(json.dumps([escalation.inquire is not None, brake.allows_last_census(proce
 def looks(tmp_path):
     """Whether objects are looked at, and whether a second look may cost as much as a first."""
 
-    def run(*experiments):
-        command = [sys.executable, "-c", PROGRAM, json.dumps(experiments)]
+    def run(changes):
+        command = [sys.executable, "-c", PROGRAM, json.dumps(changes)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
@@ -45,7 +48,7 @@ def test_first_run_of_a_diagnosis_takes_a_second_look_however_dear(looks):
 
 
 def test_program_that_is_only_watched_is_spared_a_second_look_as_dear(looks):
-    assert looks() == [True, False]
+    assert looks(None) == [True, False]
 
 
 def test_changed_run_is_not_looked_at_since_only_its_growth_is_asked_for(looks):

@@ -1,25 +1,37 @@
 """A program that rises is collected, then scanned; one that does not is left alone."""
 
-from lowwater.agent.escalation import Clocks, Escalation
+from lowwater.agent.clocks import Clocks
+from lowwater.agent.escalation import Escalation, Means
+from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary
+from lowwater.agent.readings import Readings
+from lowwater.model import Reading
 from lowwater.recording.records import Collected, Counted, Noted
 
 MIB = 1 << 20
 
 
+class Written(list):
+    """A writer that remembers."""
+
+    def append(self, record, elapsed_us=0):
+        super().append(record)
+
+
 class Program:
     """A made-up heap, on a made-up clock; a census takes as long as it is told."""
 
-    def __init__(self, census_s=0.1):
+    name = "glibc"
+
+    def __init__(self, census_s=0.1, census_fails=None):
         self.now_s, self.used, self.census_s, self.inquiries = 100.0, 100 * MIB, census_s, 0
-        self.written = []
-        clock = self.clock
-        self.escalation = Escalation(
-            lambda: {"heap_used": self.used, "mmap_used": 0},
-            self.written.append,
-            Clocks(clock, clock, clock),
-        )
-        self.escalation.inquire = self.inquire
+        self.census_fails = census_fails
+        self.written = Written()
+        journal = Journal(self.written, Clocks(self.clock, self.clock, self.clock))
+        self.escalation = Escalation(Readings([self], journal), journal, Means(self.inquire))
+
+    def read(self):
+        return Reading({"heap_used": self.used, "mmap_used": 0})
 
     def clock(self):
         return self.now_s
@@ -27,6 +39,8 @@ class Program:
     def inquire(self, _in_use_bytes):
         self.inquiries += 1
         self.now_s += self.census_s
+        if self.census_fails is not None:
+            raise self.census_fails
         return 1000, ()
 
     def run(self, rounds, *, grows_bytes=0):
@@ -73,13 +87,8 @@ def test_scans_are_at_most_five_however_long_it_rises():
 
 
 def test_scan_that_fails_becomes_a_note_and_is_not_tried_again():
-    program = Program()
+    program = Program(census_fails=ValueError("no such object"))
 
-    def fail(_in_use_bytes):
-        program.inquiries += 1
-        raise ValueError("no such object")
-
-    program.escalation.inquire = fail
     program.run(40, grows_bytes=8 * MIB)
 
     assert program.inquiries == 1

@@ -9,9 +9,10 @@ import types
 
 import pytest
 
-from lowwater.agent.inquest import Inquest, LoadedFile
+from lowwater.agent.inquest import Inquest
 from lowwater.agent.instrumentation.calls import Calls, Site
 from lowwater.agent.instrumentation.lifecycles import Lives
+from lowwater.agent.program import LoadedFile
 from lowwater.model import tallies
 from lowwater.recording.records import Held, Tallied, Weighed
 
@@ -24,12 +25,31 @@ def step():
 """
 
 
+class Machine:
+    """How much memory is free on it; None where that is not known."""
+
+    free_bytes = None
+
+    def headroom(self):
+        return self.free_bytes
+
+
 @pytest.fixture
-def inquest():
+def machine():
+    return Machine()
+
+
+@pytest.fixture
+def notes():
+    return []
+
+
+@pytest.fixture
+def inquest(machine, notes):
     files = {FILE: LoadedFile(TEXT, "train.py")}
     calls = Calls(files.__contains__)
     lives = {tallies.MODELS: Lives(calls)}
-    return Inquest(files, calls, lives, headroom=lambda: None, clock=lambda: 0.0)
+    return Inquest(files, calls, lives, notes.append, machine.headroom, clock=lambda: 0.0)
 
 
 @pytest.fixture
@@ -51,10 +71,8 @@ def tally(records, kind):
     return [row for row in told(records, Tallied).tallies if row.kind == kind]
 
 
-def test_that_memory_was_too_tight_for_all_objects_is_told_once(inquest, program):
-    notes = []
-    inquest.note = notes.append
-    inquest.headroom = lambda: 30 * MIB
+def test_that_memory_was_too_tight_for_all_objects_is_told_once(inquest, machine, notes, program):
+    machine.free_bytes = 30 * MIB
     program.data = [[] for _ in range(1_000_000)]
     for level in range(3):
         program.step()
@@ -71,10 +89,8 @@ def test_that_memory_was_too_tight_for_all_objects_is_told_once(inquest, program
     assert [site.where for site in holder.sites] == ["train.py:3"]
 
 
-def test_without_room_no_object_is_looked_at(inquest):
-    notes = []
-    inquest.note = notes.append
-    inquest.headroom = lambda: 6 * MIB
+def test_without_room_no_object_is_looked_at(inquest, machine, notes):
+    machine.free_bytes = 6 * MIB
 
     assert inquest(0) is None
     assert inquest(MIB) is None
@@ -84,12 +100,11 @@ def test_without_room_no_object_is_looked_at(inquest):
     assert tally(inquest.last_words(), tallies.COLLECTOR)
 
 
-def test_census_that_leaves_out_more_than_the_first_starts_over(inquest, program):
+def test_census_that_leaves_out_more_than_the_first_starts_over(inquest, machine, program):
     program.data = [[] for _ in range(1_000_000)]
-    inquest.headroom = lambda: None
     inquest.calls.counts[Site("fit", FILE, 7)] += 2
     _, first = inquest(0)
-    inquest.headroom = lambda: 15 * MIB
+    machine.free_bytes = 15 * MIB
     _, second = inquest(MIB)
 
     assert told(first, Weighed).starts_over

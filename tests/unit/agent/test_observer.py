@@ -7,8 +7,11 @@ import weakref
 
 import pytest
 
-from lowwater.agent.escalation import Clocks
+from lowwater.agent.clocks import Clocks
+from lowwater.agent.escalation import Means
+from lowwater.agent.journal import Journal
 from lowwater.agent.observer import MOST_LOOPS, SHARE, Observer
+from lowwater.agent.readings import Readings
 from lowwater.model import NotMeasured, Reading, gauges
 from lowwater.recording.reader import load
 from lowwater.recording.records import Held, Tallied
@@ -50,8 +53,14 @@ def path(tmp_path):
     return tmp_path / "run.lw"
 
 
-def observer(path, clock, *probes):
-    return Observer(probes, Writer(str(path)), Clocks(clock, clock, clock))
+@pytest.fixture
+def journal(path, clock):
+    return Journal(Writer(str(path)), Clocks(clock, clock, clock))
+
+
+def observer(path, clock, *probes, inquire=None):
+    journal = Journal(Writer(str(path)), Clocks(clock, clock, clock))
+    return Observer(journal, Readings(probes, journal), Means(inquire))
 
 
 def test_every_boundary_of_a_slow_unit_is_sampled(path, clock):
@@ -80,9 +89,8 @@ def test_a_fast_unit_costs_no_more_than_its_share_beside_what_every_unit_gets(pa
 def sampled_rounds(path, round_s, rounds, busy=1.0):
     """The rounds of a unit that are sampled; `busy` is how much longer they take by the wall."""
     wall, processor = Clock(), Clock()
-    watching = Observer(
-        [Heap(processor, cost_s=0.0002)], Writer(str(path)), Clocks(wall, processor, processor)
-    )
+    journal = Journal(Writer(str(path)), Clocks(wall, processor, processor))
+    watching = Observer(journal, Readings([Heap(processor, cost_s=0.0002)], journal))
     unit = watching.unit_id("iteration")
     for ordinal in range(rounds):
         wall.now_s += round_s * busy
@@ -287,14 +295,14 @@ def test_the_heartbeat_never_collects_for_the_collector_calls_it(path, clock, mo
     assert len(load(path).samples) > 50
 
 
-def test_after_a_fork_the_child_writes_nothing(path, clock):
-    watching = observer(path, clock, Heap(clock))
+def test_after_a_fork_the_child_writes_nothing(path, clock, journal):
+    watching = Observer(journal, Readings([Heap(clock)], journal))
     unit = watching.unit_id("epoch")
     watching.boundary(unit, 0)
     size = path.stat().st_size
     watching.abandon()
     watching.boundary(unit, 1)
-    watching.note("nobody hears this")
+    journal.note("nobody hears this")
     watching.finish()
 
     assert path.stat().st_size == size
@@ -337,7 +345,7 @@ class Inquiry:
 
 def rising_run(path, clock, inquiry, rounds=40, mib=1):
     heap = Heap(clock, cost_s=0.0001)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     unit = watching.unit_id("epoch")
     for ordinal in range(1, rounds + 1):
         clock.now_s += 1
@@ -379,7 +387,7 @@ def test_what_a_census_leaves_behind_is_not_counted_as_the_programs(path, clock)
         blocks.used += 10_000
         return 300_000, ()
 
-    watching = Observer([heap, blocks], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, blocks, inquire=inquiry)
     unit = watching.unit_id("epoch")
     for ordinal in range(1, 41):
         clock.now_s += 1
@@ -440,7 +448,7 @@ def test_a_census_that_fails_is_a_note_and_is_not_tried_again(path, clock, error
 def test_an_interrupt_during_a_census_is_the_programs_and_watching_goes_on(path, clock, error):
     inquiry = Inquiry(clock, fails=error())
     heap = Heap(clock, cost_s=0.0001)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     unit, interrupts = watching.unit_id("epoch"), 0
     for ordinal in range(1, 30):
         clock.now_s += 1
@@ -474,7 +482,7 @@ def test_what_cannot_be_written_down_is_a_note_and_is_not_tried_again(path, cloc
 
 def test_the_heartbeat_takes_no_census(path, clock):
     inquiry, heap = Inquiry(clock), Heap(clock)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     for second in range(60):
         clock.now_s = second + 0.5
         heap.used += 8 * MIB
@@ -495,7 +503,7 @@ def census_rounds(path, clock, inquiry, rounds, *, first_s):
     """The rounds with a census, where the program has taken so much before its loop."""
     clock.now_s = first_s
     heap = Heap(clock, cost_s=0.0001)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     unit = watching.unit_id("epoch")
     for ordinal in range(rounds + 1):
         clock.now_s += 0.3
@@ -518,7 +526,7 @@ def test_two_censuses_are_not_made_in_the_same_epoch_of_the_fit_around(path, clo
     """A list of the batches of one epoch is longer at its end than at its start, and no leak."""
     clock.now_s = 5.0
     heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     epochs, batches = watching.unit_id("epoch"), watching.unit_id("iteration", "train.py:19")
     watching.boundary(epochs, 0)
     for batch in range(1, 49):
@@ -539,7 +547,7 @@ def test_the_second_census_is_made_at_the_end_of_a_program_whose_loop_was_left(p
     """By an exception: there is no end of a loop then."""
     clock.now_s = 5.0
     heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     unit = watching.unit_id("epoch")
     for ordinal in range(9):
         clock.now_s += 0.3
@@ -555,7 +563,7 @@ def test_the_second_census_is_made_at_the_end_of_a_program_whose_loop_was_left(p
 def test_what_was_freed_when_the_program_ended_is_not_looked_at(path, clock):
     clock.now_s = 5.0
     heap, inquiry = Heap(clock, cost_s=0.0001), Inquiry(clock)
-    watching = Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquiry)
+    watching = observer(path, clock, heap, inquire=inquiry)
     unit = watching.unit_id("epoch")
     for ordinal in range(9):
         clock.now_s += 0.3

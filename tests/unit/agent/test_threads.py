@@ -6,8 +6,11 @@ import threading
 import pytest
 
 from lowwater.agent import observer as observing
-from lowwater.agent.escalation import Clocks
+from lowwater.agent.clocks import Clocks
+from lowwater.agent.escalation import Means
+from lowwater.agent.journal import Journal
 from lowwater.agent.observer import Observer
+from lowwater.agent.readings import Readings
 from lowwater.model import Reading
 from lowwater.recording.reader import load
 from lowwater.recording.writer import Writer
@@ -63,7 +66,8 @@ def watching(path, clock, heap, looked, monkeypatch):
         looked.append(threading.current_thread() is threading.main_thread())
         return 400_000, ()
 
-    return Observer([heap], Writer(str(path)), Clocks(clock, clock, clock), inquire)
+    journal = Journal(Writer(str(path)), Clocks(clock, clock, clock))
+    return Observer(journal, Readings([heap], journal), Means(inquire))
 
 
 def in_a_thread(work):

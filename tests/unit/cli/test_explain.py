@@ -204,8 +204,31 @@ def test_page_that_is_out_of_date_fails_the_check(tmp_path, capsys):
 def test_pages_that_nobody_needs_are_removed(tmp_path):
     generate = pages_of_the_documentation()
     generate.FOLDER = tmp_path
+    generate.README = tmp_path.parent / "README.md"
+    generate.README.write_text("<!-- demo:start -->\n<!-- demo:end -->\n")
     (tmp_path / "LW999.md").write_text("gone")
 
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
     assert not (tmp_path / "LW999.md").exists()
+
+
+def test_readme_that_shows_another_screen_than_the_demo_has_fails_the_check(tmp_path, capsys):
+    generate = pages_of_the_documentation()
+    shown = generate.README.read_text(encoding="utf-8")
+    generate.README = tmp_path / "README.md"
+    generate.README.write_text(shown.replace("LW101 callback-retention", "LW101 retention"))
+
+    assert generate.main(["--check"]) == 1
+    assert f"{generate.README} is out of date" in capsys.readouterr().err
+    assert generate.main([]) == 0
+    assert generate.README.read_text(encoding="utf-8") == shown
+
+
+def test_readme_without_a_place_for_the_demo_is_an_error(tmp_path):
+    generate = pages_of_the_documentation()
+    generate.README = tmp_path / "README.md"
+    generate.README.write_text("# Lowwater\n")
+
+    with pytest.raises(ValueError, match="has 0 places for the demo"):
+        generate.main(["--check"])

@@ -56,8 +56,12 @@ def told():
 
 @pytest.fixture
 def fit(told):
+    return fit_with(Cuts(epochs=12, steps=30), lambda key, _: told.append(key))
+
+
+def fit_with(cuts, tell=lambda *_: None):
     change = Rebound()
-    Cuts(epochs=12, steps=30).apply(change, lambda key, _: told.append(key))
+    cuts.apply(change, cuts.limits(change.rounds, tell), tell)
     return change.fit
 
 
@@ -83,12 +87,9 @@ def test_steps_are_cut_only_where_the_program_names_them(fit):
 
 
 def test_inputs_labels_and_weights_are_cut_alike():
-    change = Rebound()
-    Cuts(steps=3).apply(change, lambda *_: None)
+    fit = fit_with(Cuts(steps=3))
 
-    given = change.fit(
-        x=np.zeros((500, 2)), y=np.zeros(500), sample_weight=np.zeros(500), batch_size=8
-    )
+    given = fit(x=np.zeros((500, 2)), y=np.zeros(500), sample_weight=np.zeros(500), batch_size=8)
 
     assert [len(given[name]) for name in ("x", "y", "sample_weight")] == [24, 24, 24]
 

@@ -3,6 +3,7 @@
 import ast
 import textwrap
 from collections import deque
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -41,6 +42,8 @@ def run(text, *lines, may_grow=lambda: False, **names):
         ("kept[i] += i", "__import__('collections').Counter()"),
         ("kept.update({i: i})", "{}"),
         ("kept.add(i)", "set()"),
+        ("list.append(kept, i)", "[]"),
+        ("__import__('operator').setitem(kept, i, i)", "{}"),
     ],
 )
 def test_container_stays_short_however_it_is_added_to(statement, made):
@@ -131,10 +134,11 @@ def test_other_lines_and_other_files_are_left_alone():
         ("make().append(3)", "adds to nothing that can be shortened"),
         ("model = build(3)", "adds to nothing that can be shortened"),
         ("total += 3", "a int cannot be shortened"),
+        ("line.put(3)", "adds to nothing that can be shortened"),
     ],
 )
 def test_what_cannot_be_kept_short_is_told(statement, said):
-    _, [failed] = run(statement, 1, make=list, build=str, total=1)
+    _, [failed] = run(statement, 1, make=list, build=str, total=1, line=SimpleQueue())
 
     assert said in failed
 

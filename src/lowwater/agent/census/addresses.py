@@ -52,8 +52,8 @@ class Addresses:
     def new_by_kind(self, things: Iterable[Any], skipped: Collection[int]) -> dict[int, list[Any]]:
         """Add many; answers those that are new, by the place of their type.
 
-        Types in `skipped` are passed over. All in one loop, for it runs once for each reference of
-        the program.
+        Types in `skipped` are passed over. All in one loop: it runs once for each reference of the
+        program.
         """
         pages, groups, of = self._pages, dict[int, list[Any]](), place_of
         page, page_number, kind_before = bytearray(), -1, -1

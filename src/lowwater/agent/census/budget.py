@@ -8,7 +8,7 @@ from enum import Enum
 # More would hold up the program for too long.
 MOST_OBJECTS = 3_000_000
 _MOST_SECONDS = 5.0
-# What is used up is asked once for so many references: asking takes as long as following a few.
+# What is used up is asked once for this many references: asking takes as long as following a few.
 _BETWEEN_LOOKS = 1_000
 
 
@@ -40,7 +40,7 @@ class Budget:
         self._began_s = self.clock()
 
     def is_due(self, followed: int) -> bool:
-        """Whether to look again if it is used up, after so many more references."""
+        """Whether to look again if it is used up, after this many more references."""
         self._until_next_look -= followed
         if self._until_next_look > 0:
             return False

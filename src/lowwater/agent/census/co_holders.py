@@ -65,7 +65,7 @@ def _with_part(suspect: Suspect, part_bytes: int) -> Suspect:
 
 
 def _own_part(holding: _Holding, owners: Counter[int]) -> int:
-    """What is left to a suspect of its growth when all who share it have got their part."""
+    """The growth of a suspect that remains when all who share it have got their part."""
     total = sum(holding.things.values())
     if not total:
         return holding.suspect.grown_bytes

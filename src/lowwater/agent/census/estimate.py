@@ -14,9 +14,9 @@ _MEASURABLE = OPEN | {tuple, frozenset}
 _SLICED = frozenset({list, tuple})
 # References that are followed at one go; the list of them is garbage a moment later.
 AT_ONCE = 50_000
-# So many are followed without asking whether they fit.
+# This many are followed without asking whether they fit.
 FEW_AT_ONCE = 1_000
-# Of so many objects, and so many items in each, tell how many are not just numbers.
+# A sample of this many objects, and items in each, shows how many are not just numbers.
 _SAMPLE_OBJECTS = 64
 _SAMPLE_ITEMS = 512
 # Keys and values in one list, while the keys are listed again.

@@ -19,12 +19,12 @@ _LEAST_BYTES = 32 * 1024
 _NEAR_THE_ROOT = 6
 # What is less than this part of the growth is not worth a finding.
 _LEAST_SHARE = 0.02
-# Containers of things that are small to Python: so many are told, if they are not too long.
+# Containers of things that are small to Python: this many are told, if they are not too long.
 _MOST_LIGHT = 6
 _LONGEST = 100_000
 # Between two censuses with less of the growth than this, a path may well have stood still.
 _LEAST_OF_GROWTH = 0.15
-# Of names that a program generates there are at least so many; x1 and x2 may be written by hand.
+# Of names that a program generates there are at least this many; x1 and x2 may be written by hand.
 _FEWEST_OF_A_FAMILY = 3
 # From two censuses a growth cannot be told from one thing that was not there at the first.
 _ONE_INTERVAL = 2
@@ -122,7 +122,7 @@ class _Comparison:
     def _grown_children(
         self, node: Node, keys: Keys, own: Sequence[Totals]
     ) -> tuple[list[tuple[Node, list[Totals]]], list[Node]]:
-        """Those that there are ever more of, and those that hold ever more."""
+        """Those that multiply, and those that hold more each time."""
         multiplied, steady = [], []
         is_longer = bool(node.fan_out) and self._rises(total.fan_out for total in own)
         children = [
@@ -131,7 +131,7 @@ class _Comparison:
         ]
         families = self._growing_families(children)
         for child, series in children:
-            if _family(child) in families:  # all of them, for they are counted
+            if _family(child) in families:  # all of them: they are counted
                 multiplied.append((child, series))
                 continue
             if _gain(series) <= 0:
@@ -148,7 +148,7 @@ class _Comparison:
     def _growing_families(
         self, children: Sequence[tuple[Node, Sequence[Totals]]]
     ) -> set[tuple[type, str]]:
-        """Names that differ in a number, of which there are ever more: `.epoch_3`, `.epoch_4`."""
+        """Names that differ in a number, and become more and more: `.epoch_3`, `.epoch_4`."""
         members: dict[tuple[type, str], list[Sequence[Totals]]] = {}
         for child, series in children:
             if _DIGITS.search(child.label):
@@ -242,7 +242,7 @@ def _is_tensor(kind: type) -> bool:
 
 
 def with_new_things(longer: Sequence[Suspect]) -> list[Suspect]:
-    """Containers that get ever more objects of classes, small as these may look to Python.
+    """Containers that keep getting objects of classes, small as these may look to Python.
 
     A gradient tape, a session or a data set keeps its memory in C++.
     """

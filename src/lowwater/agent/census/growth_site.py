@@ -103,7 +103,7 @@ class Sources:
             return ()
 
     def setters(self, owner: str | None, filename: str | None) -> tuple[GrowthSite, ...]:
-        """The lines that give objects of a class, or a module, ever new names.
+        """The lines that give objects of a class, or a module, a new name each time.
 
         Without an `owner` it is the module. Outside of the class it may be meant, so that is told
         only where there is nothing inside.

@@ -22,7 +22,7 @@ def instances_of(base: type) -> list[Any]:
 def objects_of(types: Container[int]) -> list[Any]:
     """All objects whose type has one of these identities.
 
-    By the identity of the type, for a type may have a hash of its own, and that is the program's.
+    By the identity of the type: its hash may be the program's own code, which must not run here.
     """
     was_on = gc.isenabled()
     gc.disable()

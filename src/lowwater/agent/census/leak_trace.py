@@ -22,9 +22,9 @@ from lowwater.model.frameworks import WITH_KERAS, package_of
 
 # How far to follow an item down to what is heavy in it.
 _DEEPEST_BELOW = 10
-# What of a framework comes with an item is told for so many classes.
+# What of a framework comes with an item is told for this many classes at most.
 _MOST_BROUGHT = 6
-# A function that a library was given is found so many steps below its container.
+# A function that a library was given is found this many steps below its container.
 _NEAR = 3
 _FUNCTIONS = (FunctionType, MethodType)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
@@ -202,7 +202,7 @@ class Tracer:
         return ()
 
     def _setters(self, container: Any) -> tuple[GrowthSite, ...]:  # noqa: ANN401
-        """The same for an object of the program that gets ever more attributes."""
+        """The same for an object of the program that keeps getting attributes."""
         kind = type(container)
         if derives(kind, ModuleType):
             return self.sources.setters(None, namespace(container).get("__file__"))

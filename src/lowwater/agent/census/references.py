@@ -50,13 +50,13 @@ _LEAVES = frozenset(map(place_of, LEAVES))
 # Containers that can grow, and whose length is asked of no code of the program.
 OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
 _TYPE_AND_DICT = 2
-# In a dictionary with so many, keys are data; those of smaller ones are mostly shared names.
+# In a dictionary with this many, keys are data; those of smaller ones are mostly shared names.
 _MANY_KEYS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How objects of one type are asked; found once, for a chain has a million of the same."""
+    """How objects of one type are asked; found once: a chain has a million of the same."""
 
     kind: type
     refer_to: Callable[[list[Any]], Iterator[list[Any]]]

@@ -1,6 +1,6 @@
 """Whether a path still holds the things that it held at an earlier census.
 
-A path stays while its objects come and go. A model that is built anew in every round, a list that
+A path stays while its objects come and go. A model that is built again in every round, a list that
 is emptied at the start of each: caught early in one round and late in another, such a path holds
 more than before, and nothing has grown. What grows still holds what it held.
 
@@ -22,7 +22,7 @@ from lowwater.agent.census.references import OPEN
 
 Weak = weakref.ref[Any]
 
-# So many items of a container are remembered, and looked for among so many of its first.
+# How many items of a container are remembered, and among how many of its first they are sought.
 _SAMPLE = 8
 _MOST_ITEMS = 100_000
 # Old items may leave a container that grows, but not most of them.
@@ -85,7 +85,7 @@ def has_stayed(node: Node, trail: Trail) -> bool:
 def _alone(node: Node) -> Iterator[Any]:
     """The objects on the way up that are alone on their path, without the root.
 
-    What has no parts is not its own owner: an array is made anew to get longer.
+    What has no parts is not its own owner: an array is made again to get longer.
     """
     for one in node.path_up():
         if one.parent is not None and one.count == 1 and one.objects and one.children:

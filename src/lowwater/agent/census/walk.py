@@ -35,7 +35,7 @@ _MOST_NAMED = 4_000
 # An object that waits to be followed, in a list that has room for an eighth more.
 _WAITING_BYTES = 9
 # A number takes a block of 32 bytes. How many there are, and whether they are the same few over
-# and over (labels, rewards), so many tell.
+# and over (labels, rewards), a sample of this size shows.
 _NUMBER_BYTES = 32
 _SAMPLE = 4_096
 # By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.

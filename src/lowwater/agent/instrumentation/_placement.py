@@ -36,7 +36,7 @@ def place_all(
     undo: ExitStack,
     note: Callable[[str], None],
 ) -> None:
-    """Place what can be placed; the rest becomes a note, for the program comes first."""
+    """Place what can be placed; the rest becomes a note, because the program comes first."""
     for placement in _surviving(placements(module), module.__name__, note):
         try:
             undo.enter_context(

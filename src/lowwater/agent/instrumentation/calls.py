@@ -13,7 +13,7 @@ from lowwater.model.interruption import let_through
 
 # More shapes of one call than this say nothing new.
 _MOST_SHAPES = 4096
-# With so many different shapes there will be more.
+# With this many different shapes there will be more.
 _VARIED = 4
 # The methods of `tf.data` that keep data, or Python functions.
 _PIPELINE = ("cache", "shuffle", "from_generator")

@@ -4,6 +4,7 @@ import sys
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -44,21 +45,18 @@ _counting: "weakref.WeakSet[Lives]" = weakref.WeakSet()
 
 
 class Lives:
-    """Counts the living objects of one kind; each birth is a boundary, where there are passes."""
+    """Counts the living objects of one kind."""
 
     def __init__(
         self,
         calls: Calls,
-        passes: Passes | None = None,
         about: Callable[[Any], str] = lambda _: "",
         counted_as: str | None = None,
     ) -> None:
         """Nobody lives yet; `about` says at birth what there is to say of one.
 
-        With `counted_as` births are counted among the calls, for the dead leave no other trace.
+        With `counted_as` births are counted among the calls: the dead leave no other trace.
         """
-        self._passes = passes
-        self._tick = tick_for(passes) if passes else None
         self._count = calls.counter(counted_as) if counted_as else None
         self._calls = calls
         self._about = about
@@ -74,14 +72,27 @@ class Lives:
         """How many live now."""
         return len(self._now_living())
 
-    def born(self, newborn: Any) -> None:  # noqa: ANN401 - a model or a session
-        """A life begins, unless this is a second constructor of the same object."""
+    def births(self, passes: Passes) -> Callable[[Any], None]:
+        """A callable to be placed into the constructor: each birth is a boundary."""
+        tick, look = tick_for(passes), passes.look
+
+        def pass_boundary() -> None:
+            if tick():
+                look()
+
+        return partial(self.born, first=pass_boundary)
+
+    def born(self, newborn: Any, first: Callable[[], None] | None = None) -> None:  # noqa: ANN401
+        """A life begins, unless this is a second constructor of the same object.
+
+        What is done `first` finds the others alive, and not this one.
+        """
         self.was_used = True
         identity = id(newborn)
         if identity in self._now_living() or self._is_part():
             return
-        if self._tick is not None and self._passes is not None and self._tick():
-            self._passes.look()
+        if first is not None:
+            first()
         if self._count is not None:
             self._count()
         reference = _Reference(newborn, self._dead.append)
@@ -151,13 +162,17 @@ def model_placements(
     cleared = calls.counter(name, passes_of(name))
     yield Placement(innermost(_clear_session_of(keras)), cleared, "start")
     models.makers_of_parts.add(innermost(keras.Sequential.build).__code__)
-    yield Placement(innermost(keras.Model.__init__), models.born, "start", ("self",))
+    births = models.births(passes_of("model"))
+    yield Placement(innermost(keras.Model.__init__), births, "start", ("self",))
 
 
-def session_placements(session: ModuleType, sessions: Lives) -> Iterator[Placement]:
+def session_placements(
+    session: ModuleType, sessions: Lives, passes_of: Callable[[str], Passes]
+) -> Iterator[Placement]:
     """Sessions of `tf.compat.v1`, by the base class of all of them."""
     base = session.BaseSession
-    yield Placement(innermost(base.__init__), sessions.born, "start", ("self",))
+    births = sessions.births(passes_of("session"))
+    yield Placement(innermost(base.__init__), births, "start", ("self",))
     yield Placement(innermost(base.close), sessions.ended, "end", ("self",))
 
 

@@ -52,7 +52,7 @@ def code_with_ticks(
 ) -> CodeType:
     """Compile a file with ticks in its loops; all lines and columns stay as they are.
 
-    For an experiment: with `limit_of` loops can be left early, for it has no need of all their
+    For an experiment: with `limit_of` loops can be left early, as it does not need all their
     rounds, and `rewrite` changes the program further.
     """
     tree = ast.parse(source, filename)

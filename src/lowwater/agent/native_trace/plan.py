@@ -115,7 +115,7 @@ def _name_a_cause(counted: Iterable[Tally]) -> bool:
 
 
 def _is_native_backed(holder: Holder, grown_bytes: int) -> bool:
-    """Whether ever more models, graphs and the like are held, whose bytes no object tells."""
+    """Whether more and more models, graphs and the like are held, whose bytes no object tells."""
     is_heavy = holder.grown_bytes >= _LEAST_HOLDER * grown_bytes
     return is_heavy and any(
         package_of(step.type) in FRAMEWORKS and not any(name in step.type for name in _DATA)

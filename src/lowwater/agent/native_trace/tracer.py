@@ -1,6 +1,6 @@
 """Starts memray at a boundary and stops it at a later one, at most once in a run.
 
-It is the last resort, for it makes the program several times slower: only with the extra
+It is the last resort, because it makes the program several times slower: only with the extra
 `[native]`, and only where the sites that it would name can be believed.
 """
 
@@ -22,8 +22,8 @@ from lowwater.recording.records import Counted, NativeTraced, Record
 
 # The trace lies beside the recording until the supervisor has read it.
 SUFFIX = ".memray"
-# A trace is over after the planned rounds, or so much time, or so large a file, which takes
-# ten seconds to read.
+# A trace is over after the planned rounds, after this time, or when its file has this size, which
+# takes ten seconds to read.
 LONGEST_S = 60.0
 MOST_FILE_BYTES = 64 << 20
 # A trace of fewer rounds tells nothing of what every round takes.
@@ -37,7 +37,7 @@ _NO_PROFILE_FUNCTIONS: Final = (
 
 
 def checksum(filename: str) -> int:
-    """A file as a recording knows it: by a number, for a path tells whose machine it was."""
+    """A file as a recording knows it: by a number, as a path tells whose machine it was."""
     return zlib.crc32(filename.encode(errors="surrogateescape"))
 
 

@@ -160,12 +160,15 @@ def test_growth_is_found_from_every_root(a_program_among_all, text):
 def test_our_own_objects_are_never_told(a_program_among_all, tmp_path):
     """The agent grows too: its recording, its counts. It is not the program's."""
     from lowwater.agent.instrumentation.calls import Calls
+    from lowwater.agent.journal import Journal
     from lowwater.agent.observer import Observer
+    from lowwater.agent.readings import Readings
     from lowwater.recording.writer import Writer
 
     program = a_program_among_all("def round(): pass")
     calls = Calls(lambda filename: True)
-    observer = Observer([], Writer(str(tmp_path / "run.lw")))
+    journal = Journal(Writer(str(tmp_path / "run.lw")))
+    observer = Observer(journal, Readings([], journal))
     observer.hoard = []
     heartbeat = types.MethodType(lambda *_: None, observer)
     gc.callbacks.append(heartbeat)

@@ -41,7 +41,7 @@ class Aliases:
         """All slots that lead to the container of the first, the nearest first.
 
         First back to where the object came from, then on to where it was handed; never back
-        again, for a variable that once held it holds other objects at other times.
+        again, because a variable that once held it holds other objects at other times.
         """
         origins = _spread([start], self._origins, _MOST_ORIGINS)
         return _spread(origins, self._copies, _MOST_COPIES)

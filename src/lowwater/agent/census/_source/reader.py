@@ -3,15 +3,6 @@
 import ast
 
 from lowwater.agent.census._source.additions import Addition, Certainty, Flow, Index, Span, Spot
-from lowwater.agent.census._source.growing import (
-    adds_to,
-    builds_on,
-    grows_by_item,
-    is_fresh,
-    is_number,
-    looks_itself_up,
-    receiver_of_adding,
-)
 from lowwater.agent.census._source.name_reader import Around, NameReader
 from lowwater.agent.census._source.scopes import (
     METHOD,
@@ -22,6 +13,15 @@ from lowwater.agent.census._source.scopes import (
     container_of,
 )
 from lowwater.agent.census._source.unpacking import arguments_of, assigned_pairs, named_type
+from lowwater.agent.census.adding import (
+    adds_to,
+    builds_on,
+    grows_by_item,
+    is_fresh,
+    is_number,
+    looks_itself_up,
+    receiver_of_adding,
+)
 
 _SIMPLE = ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Assert
 

@@ -1,12 +1,20 @@
-"""The words and expressions by which Python programs make a container larger."""
+"""The words and expressions by which Python programs make a container larger.
+
+A census asks which line adds; an experiment keeps the container of such a line short.
+"""
 
 import ast
 
 from lowwater.agent.census._source.scopes import Chain, chain_of
 
-ADDING_METHODS = frozenset(
-    "__iadd__ __ior__ __setitem__ add append appendleft enqueue extend extendleft insert push put "
-    "put_nowait set setdefault update write writelines".split()
+# Of Python's own containers, whose items can be taken out again.
+CONTAINER_METHODS = frozenset(
+    "__iadd__ __ior__ __setitem__ add append appendleft extend extendleft insert setdefault "
+    "update".split()
+)
+# With those of queues, files and caches.
+ADDING_METHODS = CONTAINER_METHODS | frozenset(
+    "enqueue push put put_nowait set write writelines".split()
 )
 # These add to their first argument.
 ADDING_FUNCTIONS = frozenset(
@@ -14,24 +22,26 @@ ADDING_FUNCTIONS = frozenset(
 )
 # `list.append(memory, x)`: the method of the type, with the container as first argument.
 _TYPES = frozenset("Counter OrderedDict bytearray defaultdict deque dict list set".split())
+# What gives back an item of a container, made at need.
+_REACHING_METHODS = frozenset({"get", "setdefault"})
 _JOINING = frozenset(
     "append cat chain column_stack concat concatenate dstack hstack insert join merge row_stack "
     "stack union vstack".split()
 )
 
 
-def adds_to(call: ast.Call) -> ast.expr | None:
-    """The container that a call makes larger."""
+def adds_to(call: ast.Call, methods: frozenset[str] = ADDING_METHODS) -> ast.expr | None:
+    """The container that a call makes larger, by one of these methods or a function."""
     match call:
         case ast.Call(func=ast.Attribute(value=kind, attr=name), args=[first, *_]) if (
-            name in ADDING_METHODS and _is_type(kind)
+            name in methods and _is_type(kind)
         ):
             return first
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *_]) if (
             name in ADDING_FUNCTIONS
         ):
             return first
-    return receiver_of_adding(call.func)
+    return receiver_of_adding(call.func, methods)
 
 
 def _is_type(expression: ast.expr) -> bool:
@@ -41,12 +51,30 @@ def _is_type(expression: ast.expr) -> bool:
     return False
 
 
-def receiver_of_adding(expression: ast.expr) -> ast.expr | None:
+def receiver_of_adding(
+    expression: ast.expr, methods: frozenset[str] = ADDING_METHODS
+) -> ast.expr | None:
     """The container whose method this is: `seen` of `seen.append`, called or handed on."""
     match expression:
-        case ast.Attribute(value=receiver, attr=name) if name in ADDING_METHODS:
+        case ast.Attribute(value=receiver, attr=name) if name in methods:
             return receiver
     return None
+
+
+def with_outer(container: ast.expr) -> list[ast.expr]:
+    """`a[k]` and `a`: new keys may be what grows, or the items of one."""
+    match container:
+        case ast.Subscript(outer):
+            return [container, *with_outer(outer)]
+        case ast.Call(ast.Attribute(outer, method)) if method in _REACHING_METHODS:
+            return with_outer(outer)
+    return [container]
+
+
+def mentions(value: ast.expr, container: ast.expr) -> bool:
+    """Whether a new value is made of the old in any way: `x = f(x)`; both are being read."""
+    wanted = ast.dump(container)
+    return any(ast.dump(part) == wanted for part in ast.walk(value))
 
 
 def builds_on(value: ast.expr, chain: Chain) -> bool:

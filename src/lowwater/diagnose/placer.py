@@ -2,15 +2,8 @@
 
 import ast
 
+from lowwater.agent.census.adding import CONTAINER_METHODS, adds_to, mentions, with_outer
 from lowwater.agent.instrumentation._inject import call_of
-
-_ADDING_METHODS = frozenset(
-    "add append appendleft extend extendleft insert setdefault update".split()
-)
-# Functions that add to their first argument.
-_ADDING_FUNCTIONS = frozenset("heappush insort insort_left insort_right".split())
-# What gives back an item of a container, made at need.
-_REACHING_METHODS = frozenset({"get", "setdefault"})
 
 
 class Placer(ast.NodeTransformer):
@@ -52,7 +45,7 @@ class Placer(ast.NodeTransformer):
         match node.targets:
             case [ast.Subscript(container)]:
                 return self._with_item(node, container)
-            case [ast.Name() | ast.Attribute() as target] if _reads(node.value, target):
+            case [ast.Name() | ast.Attribute() as target] if mentions(node.value, _reading(target)):
                 return self._assigned(node, target)
         return node
 
@@ -66,7 +59,7 @@ class Placer(ast.NodeTransformer):
     def _with_item(
         self, node: ast.Assign | ast.AugAssign, container: ast.expr
     ) -> ast.stmt | list[ast.stmt]:
-        containers = _with_outer(container)
+        containers = _shortened(container)
         if not (containers and self._is_meant(node)):
             return node
         behind = ast.Expr(_call(self._index, ast.Constant(None), *containers))
@@ -96,30 +89,13 @@ def _call(index: int, *arguments: ast.expr) -> ast.Call:
 
 def _added_to(call: ast.Call) -> list[ast.expr]:
     """What a call adds to: the innermost container first, then the one around it."""
-    match call:
-        case ast.Call(ast.Attribute(container, method)) if method in _ADDING_METHODS:
-            return _with_outer(container)
-        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [container, *_]) if (
-            name in _ADDING_FUNCTIONS
-        ):
-            return _with_outer(container)
-    return []
+    container = adds_to(call, CONTAINER_METHODS)
+    return _shortened(container) if container is not None else []
 
 
-def _reads(expression: ast.expr, target: ast.expr) -> bool:
-    """Whether the new value is made of the old one."""
-    wanted = ast.dump(_reading(target))
-    return any(ast.dump(node) == wanted for node in ast.walk(expression))
-
-
-def _with_outer(container: ast.expr) -> list[ast.expr]:
-    """`a[k]` and `a`: ever new keys may be what grows, or the items of one."""
-    match container:
-        case ast.Subscript(outer):
-            return [*([container] if _is_pure(container) else []), *_with_outer(outer)]
-        case ast.Call(ast.Attribute(outer, method)) if method in _REACHING_METHODS:
-            return _with_outer(outer)
-    return [container] if _is_pure(container) else []
+def _shortened(container: ast.expr) -> list[ast.expr]:
+    """The container and those around it, as far as they can be evaluated once more."""
+    return [one for one in with_outer(container) if _is_pure(one)]
 
 
 def _is_pure(expression: ast.expr) -> bool:
