@@ -79,14 +79,13 @@ def need_of(need_bytes: int, gpus: HeldGpus) -> Need:
     wanted = format_bytes(need_bytes)
     if isinstance(gpus, NotMeasured):
         return Need(need_bytes, is_met=False, because=none_measured(gpus))
-    for one in gpus:
-        # What one instance has free is not told by the sum over all.
-        if not isinstance(one, NotMeasured) and not one.gpu.is_mig:
-            free_bytes = one.gpu.free_bytes
-            if free_bytes >= need_bytes:
-                because = f"GPU {one.gpu.index} has {format_bytes(free_bytes)} free."
-                return Need(need_bytes, is_met=True, because=because)
-    reasons = " ".join(_why_too_little(gpus))
+    # What one instance has free is not told by the sum over all.
+    whole = [one.gpu for one in gpus if not isinstance(one, NotMeasured) and not one.gpu.is_mig]
+    for gpu in whole:
+        if gpu.free_bytes >= need_bytes:
+            because = f"GPU {gpu.index} has {format_bytes(gpu.free_bytes)} free."
+            return Need(need_bytes, is_met=True, because=because)
+    reasons = " ".join(_why_too_little(gpus, need_bytes))
     return Need(need_bytes, is_met=False, because=f"No GPU has {wanted} free. {reasons}")
 
 
@@ -100,7 +99,7 @@ def one_not_measured(index: int, gpu: NotMeasured) -> str:
     return f"GPU {index} is not measured: {one_line(gpu.why)}."
 
 
-def _why_too_little(gpus: HeldGpus) -> Iterator[str]:
+def _why_too_little(gpus: HeldGpus, need_bytes: int) -> Iterator[str]:
     for index, one in enumerate(() if isinstance(gpus, NotMeasured) else gpus):
         if isinstance(one, NotMeasured):
             yield one_not_measured(index, one)
@@ -109,6 +108,8 @@ def _why_too_little(gpus: HeldGpus) -> Iterator[str]:
         holders = () if isinstance(one.holders, NotMeasured) else one.holders
         seen = {holder.on_gpu.pid: holder.process for holder in holders}
         free = f"GPU {gpu.index} has {format_bytes(gpu.free_bytes)} free"
+        if gpu.free_bytes < need_bytes:
+            free += f", {format_bytes(need_bytes - gpu.free_bytes)} too little"
         yield f"{free}: {who_holds(gpu, seen)}." + (f" {MIG}" if gpu.is_mig else "")
 
 
