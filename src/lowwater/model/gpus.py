@@ -2,8 +2,20 @@
 
 from collections.abc import Container
 from dataclasses import dataclass
+from typing import Final
 
 from lowwater.model.measured import NotMeasured
+
+_NONE_LISTED: Final = "the driver lists no process; in a container it hides those outside"
+_NOT_LISTED: Final = "it is the driver's own, or of processes that the driver does not list"
+
+
+@dataclass(frozen=True, slots=True)
+class Unattributed:
+    """Bytes that are used, and that the driver shows for no process; and why."""
+
+    used_bytes: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,23 @@ class Gpu:
                 return process.used_bytes
             total += process.used_bytes
         return total
+
+    @property
+    def unattributed(self) -> Unattributed | None:
+        """What is used and shown for no process; None where there is nothing."""
+        listed = () if isinstance(self.processes, NotMeasured) else self.processes
+        answers = [process.used_bytes for process in listed]
+        known_bytes = sum(answer for answer in answers if isinstance(answer, int))
+        rest_bytes = self.used_bytes - known_bytes
+        return Unattributed(rest_bytes, self._why_unattributed()) if rest_bytes > 0 else None
+
+    def _why_unattributed(self) -> str:
+        if isinstance(self.processes, NotMeasured):
+            return self.processes.why
+        for process in self.processes:
+            if isinstance(process.used_bytes, NotMeasured):
+                return process.used_bytes.why
+        return _NOT_LISTED if self.processes else _NONE_LISTED
 
 
 @dataclass(frozen=True, slots=True)

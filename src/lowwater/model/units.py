@@ -1,6 +1,7 @@
 """Bytes and durations, written for people and read back: we parse exactly what we print."""
 
 import re
+from math import inf, isfinite
 
 _STEPS = ("B", "KiB", "MiB", "GiB", "TiB")
 _FACTORS = {
@@ -46,10 +47,11 @@ def parse_bytes(text: str) -> int:
     """`1.5 GiB`, `200MB` or `4096` -> bytes; anything else is a ValueError."""
     match = _QUANTITY.fullmatch(text)
     factor = _FACTORS.get(match[2].lower()) if match else None
-    if match is None or factor is None:
+    size = float(match[1]) * factor if match and factor else inf
+    if not isfinite(size):
         msg = f"not a size: {text!r} (write it like 1.5 GiB, 200 MB or 4096)"
         raise ValueError(msg)
-    return round(float(match[1]) * factor)
+    return round(size)
 
 
 def format_duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ a GPU is lost in the middle of a run. Then the answer is the reason, and never a
 wrong. It is asked from beside the program, never inside it: NVML opens files, and keeps them open.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -47,11 +47,10 @@ class Driver:
     @classmethod
     def opened(cls) -> "Driver | NotMeasured":
         """Connect to the driver, where there is one and we may."""
-        try:
-            import pynvml as nvml
-        except ImportError:
-            return NotMeasured(NOT_INSTALLED)
-        connected = _asked(nvml.nvmlInit)
+        nvml = _asked(_module)
+        if isinstance(nvml, NotMeasured):
+            return nvml
+        connected = _asked(lambda: nvml.nvmlInit())  # noqa: PLW0108 - another `pynvml` may lack it
         return connected if isinstance(connected, NotMeasured) else cls(nvml)
 
     def close(self) -> None:
@@ -65,7 +64,7 @@ class Driver:
 
     def gpus(self) -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
         """All GPUs, in the order of `nvidia-smi`; for each that does not answer, the reason."""
-        count = _asked(self._nvml.nvmlDeviceGetCount)
+        count = _asked(lambda: self._nvml.nvmlDeviceGetCount())  # noqa: PLW0108
         if isinstance(count, NotMeasured):
             return count
         if not count:
@@ -99,15 +98,21 @@ class Driver:
         return mode == 1
 
     def _processes(self, handle: Any) -> Iterator[GpuProcess]:  # noqa: ANN401
-        """Those that compute, then those that only draw; one that does both is in both lists."""
-        drawing = _asked(lambda: self._listed(handle, "Graphics"))
-        listed = {} if isinstance(drawing, NotMeasured) else drawing
-        listed = {**listed, **self._listed(handle, "Compute")}
-        if any(not Path(f"/proc/{pid}").exists() for pid in listed):
+        listed = self._all_listed(handle)
+        if not _all_exist(listed):
+            # One of them may have ended since it was listed.
+            listed = self._all_listed(handle)
+        if not _all_exist(listed):
             # A number that exists here may be another process by chance.
             raise _ForeignProcessIdsError
         for pid, used in sorted(listed.items()):
             yield GpuProcess(pid, _told_bytes(used))
+
+    def _all_listed(self, handle: Any) -> dict[int, int | None]:  # noqa: ANN401
+        """Those that compute, then those that only draw; one that does both is in both lists."""
+        drawing = _asked(lambda: self._listed(handle, "Graphics"))
+        listed = {} if isinstance(drawing, NotMeasured) else drawing
+        return {**listed, **self._listed(handle, "Compute")}
 
     def _listed(self, handle: Any, kind: str) -> dict[int, int | None]:  # noqa: ANN401
         name = f"nvmlDeviceGet{kind}RunningProcesses"
@@ -118,6 +123,12 @@ class Driver:
 
 class _ForeignProcessIdsError(Exception):
     """The driver has other numbers for processes than this container."""
+
+
+def _module() -> Any:  # noqa: ANN401
+    import pynvml
+
+    return pynvml
 
 
 def _asked(question: Callable[[], T]) -> T | NotMeasured:
@@ -140,6 +151,8 @@ def _first_known(newer: Callable[[], T], older: Callable[[], T]) -> T:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name == "pynvml":
+        return NOT_INSTALLED
     if isinstance(error, _ForeignProcessIdsError):
         return _FOREIGN
     if type(error).__name__ == "NVMLLibraryMismatchError":
@@ -151,6 +164,10 @@ def _reason(error: Exception) -> str:
 def _is_too_new(error: Exception) -> bool:
     is_unknown = getattr(error, "value", None) == _FUNCTION_NOT_FOUND
     return is_unknown or type(error).__name__ == "NVMLLibraryMismatchError"
+
+
+def _all_exist(pids: Iterable[int]) -> bool:
+    return all(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def _told_bytes(used: int | None) -> int | NotMeasured:

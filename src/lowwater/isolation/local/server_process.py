@@ -14,13 +14,15 @@ from lowwater.errors import ChildDied
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.preloads import frameworks_here, settings_here
 from lowwater.isolation.parcel import nameless_file
+from lowwater.model.processes import ISOLATED
 
-# It sees the modules that the caller sees; the rest it is told through the channel.
-_BOOT = """\
+# It sees the modules that the caller sees; the rest it is told through the channel. By its last
+# two lines, `model/processes.py` knows the server, and all that is forked from it, from outside.
+_BOOT = f"""\
 import sys
-sys.path[:] = {path!r}
-from lowwater.isolation.local.server import main
-main({caller}, {descriptor}, {names!r})
+sys.path[:] = {{path!r}}
+{ISOLATED}
+main({{caller}}, {{descriptor}}, {{names!r}})
 """
 _LONGEST_END_S = 10
 
