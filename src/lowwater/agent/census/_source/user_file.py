@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 
 from lowwater.agent.census._source.additions import Index, Span, Spot
+from lowwater.agent.census._source.bindings import attribute_lines, variable_lines
 from lowwater.agent.census._source.reader import read_additions
 from lowwater.agent.census._source.setters import Setter, setters
 from lowwater.agent.census._source.unpacking import arguments_of
@@ -95,6 +96,16 @@ class UserFile:
         with quietly():
             return [*setters(_parsed(_decoded(self.source)))]
         return []
+
+    def bound_at(self, owner: str, name: str, kind: str) -> int | None:
+        """The last line that gives a name its value, other than a constant if there is one."""
+        if len(self.source) > _LONGEST_BYTES:
+            return None
+        lines = attribute_lines if kind == "attribute" else variable_lines
+        with quietly():
+            found = lines(_parsed(_decoded(self.source)), owner, name)
+            return found[-1] if found else None
+        return None
 
     def site(self, node: ast.expr | ast.stmt) -> GrowthSite:
         """A line as a report shows it."""
