@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from lowwater.agent.census.budget import Budget, Cut
 from lowwater.agent.census.kinds import Answers
-from lowwater.agent.census.leaves import Leaves, buffer_of
+from lowwater.agent.census.leaves import Leaves
 from lowwater.agent.census.look import Look, collector_off
 from lowwater.agent.census.nodes import Node
 from lowwater.giveback import _holdings_html, _holdings_text
@@ -193,20 +193,19 @@ class _Account:
         own = self._leaves.kind(type(thing))
         if own is None:
             return
-        for leaf in self._leaves.of(thing):
+        parts = [*self._leaves.of(thing)]
+        for leaf in parts:
             if leaf.buffer is not None and leaf.buffer in self._buffers:
                 continue
             kind, holder, owners = self._whose(node, thing, own)
             row = _Row(kind, leaf.place, holder)
             self._bytes[row] += leaf.size_bytes
             self._counts.setdefault(row, set()).update(owners)
-        self._buffers.update(
-            leaf.buffer for leaf in self._leaves.of(thing) if leaf.buffer is not None
-        )
+        self._buffers.update(leaf.buffer for leaf in parts if leaf.buffer is not None)
 
     def _whose(self, node: Node | None, thing: Any, own: str) -> tuple[str, Named, set[int]]:  # noqa: ANN401
         """What it is part of, who holds that, and the objects that are counted for it."""
-        owned = self._owner_of.get(buffer_of(thing))
+        owned = self._owner_of.get(self._leaves.identity(thing))
         if owned is not None:
             kind, at, identity = owned
             return kind, self._named(at), {identity}
@@ -246,7 +245,8 @@ class _Account:
                 if id(one) in inner:
                     continue
                 for value in _values_of_all(parts_of(one)):
-                    found.setdefault(buffer_of(value), (kind, node, id(one)))
+                    if self._leaves.kind(type(value)) is not None:
+                        found.setdefault(self._leaves.identity(value), (kind, node, id(one)))
         return found
 
     def _objects(self) -> Iterator[Holding]:

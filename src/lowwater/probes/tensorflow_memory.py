@@ -24,6 +24,8 @@ _UNCONFIRMED: Final = (
 # context of CUDA above all, is less than this.
 _LARGEST_CONTEXT: Final = 1 << 30
 _LEAST_STEP: Final = 0.1
+# The pool takes whole pieces of this size.
+_ROUNDED_TO: Final = 256
 
 
 def is_forked() -> bool:
@@ -57,8 +59,9 @@ def pool_bytes(told: DeviceMemory, driver_bytes: int | NotMeasured) -> int | Not
     if told.device.grows is not False or told.peak_bytes == 0 or isinstance(limit, NotMeasured):
         return told.pool_bytes
     is_large = limit * _LEAST_STEP > _LARGEST_CONTEXT
-    is_there = not isinstance(driver_bytes, NotMeasured) and driver_bytes >= limit
-    return limit if is_large and is_there else told.pool_bytes
+    whole = limit // _ROUNDED_TO * _ROUNDED_TO
+    is_there = not isinstance(driver_bytes, NotMeasured) and driver_bytes >= whole
+    return whole if is_large and is_there else told.pool_bytes
 
 
 def _memory(context: Any, device: Device) -> DeviceMemory:  # noqa: ANN401 - TensorFlow's

@@ -16,6 +16,10 @@ TENSOR: Final = "tensor"
 VARIABLE: Final = "variable"
 ARRAY: Final = "array"
 
+_RESOURCE_VARIABLE: Final = (
+    "tensorflow.python.ops.resource_variable_ops",
+    "BaseResourceVariable",
+)
 _KINDS: Final = {"EagerTensor": TENSOR, "BaseResourceVariable": VARIABLE, "Tensor": TENSOR}
 
 
@@ -40,6 +44,11 @@ class Leaves:
             for module, name, buffer in BUFFERS
             if (kind := loaded_type(module, name)) is not None
         ]
+        self._variable = loaded_type(*_RESOURCE_VARIABLE)
+
+    def identity(self, thing: Any) -> int:  # noqa: ANN401
+        """By what an object is known: two variables of TensorFlow with one handle are one."""
+        return id(thing.handle if derives(type(thing), self._variable) else thing)
 
     def kind(self, kind: type) -> str | None:
         """What the type is called; None where its objects hold no such bytes."""
@@ -59,12 +68,6 @@ class Leaves:
                 for place in found:
                     yield Leaf(place, size_bytes // len(found), address)
                 return
-
-
-def buffer_of(thing: Any) -> int:  # noqa: ANN401
-    """By what an object is known to those who share its bytes."""
-    handle = getattr(thing, "_handle", None)
-    return id(thing if handle is None else handle)
 
 
 def place_of_name(device: str) -> str:
