@@ -17,43 +17,48 @@ from lowwater.model.user_code import is_users
 LIBRARIES = "libraries"
 
 
-class Named(NamedTuple):
-    """A holder in words, and the line that made it one."""
+class Holder(NamedTuple):
+    """A holder in words; those with the same words are told apart by the path to them."""
 
     held_by: str
-    where: str | None = None
+    path: int = 0
 
 
 class HolderNames:
-    """Names holders; reads each file of the program once."""
+    """Names holders; reads each file of the program once, and only if a line is asked for."""
 
     def __init__(self) -> None:
         """No file was read yet."""
         self._sources = Sources()
         self._known: set[str] = set()
-        self._names: dict[int, Named] = {}
+        self._ways: dict[Holder, list[Node]] = {}
 
-    def of(self, node: Node) -> Named:
-        """Who holds what lies on this path."""
+    def of(self, node: Node) -> Holder:
+        """Who holds what lies on this path: the variable, with the names that follow it."""
         way = [*node.path_up()][::-1]
-        labels = 1
-        while labels < len(way) and way[labels].label:
-            labels += 1
-        key = way[labels - 1].key
-        if key not in self._names:
-            self._names[key] = self._named(way[:labels])
-        return self._names[key]
-
-    def _named(self, way: list[Node]) -> Named:
         root = way[0]
-        thing = root.objects[0] if root.objects else None
-        if not root.is_users:
-            return _in_call(thing) if root.kind is FrameType else _in_library(root)
+        if not root.is_users and root.kind is not FrameType:
+            return _in_library(root)
+        labels = 1
+        while root.is_users and labels < len(way) and way[labels].label:
+            labels += 1
+        way = way[:labels]
+        holder = Holder(_words(way), way[-1].key)
+        self._ways.setdefault(holder, way)
+        return holder
+
+    def line(self, holder: Holder) -> str | None:
+        """The line that sets the variable, or adds to it; None where it is not known."""
+        way = self._ways.get(holder)
+        if way is None or not way[0].objects:
+            return None
+        thing = way[0].objects[0]
+        if not way[0].is_users:
+            caller = _called_by(thing)[1]
+            return line_of(caller) if caller is not None else None
         if len(way) == 1:
-            return Named(f"`{root.label}`", _file_of(thing))
-        name = way[1].label.removeprefix("local ").removeprefix(".")
-        rest = "".join(one.label for one in way[2:])
-        return Named(f"`{name}{rest}`", self._line(way, name, thing))
+            return _file_of(thing)
+        return self._line(way, _name(way[1]), thing)
 
     def _line(self, way: list[Node], name: str, thing: Any) -> str | None:  # noqa: ANN401
         """The line that adds to it, if it is a container; else the one that sets it."""
@@ -105,19 +110,30 @@ def _file_of(thing: Any, *, as_shown: bool = True) -> str | None:  # noqa: ANN40
     return shown(path) if as_shown else path
 
 
-def _in_call(frame: Any) -> Named:  # noqa: ANN401
-    """A library's function that runs: known by the line of the program that has called it."""
-    outer: FrameType | None = frame if type(frame) is FrameType else None
-    called = outer
+def _words(way: list[Node]) -> str:
+    root = way[0]
+    if not root.is_users:
+        called = _called_by(root.objects[0])[0]
+        return f"call of {called.f_code.co_qualname}()"
+    if len(way) == 1:
+        return f"`{root.label}`"
+    return f"`{_name(way[1])}{''.join(one.label for one in way[2:])}`"
+
+
+def _name(node: Node) -> str:
+    return node.label.removeprefix("local ").removeprefix(".")
+
+
+def _called_by(frame: FrameType) -> tuple[FrameType, FrameType | None]:
+    """What the program has called of a library, and the frame of the program; if there is one."""
+    called, outer = frame, frame.f_back
     while outer is not None and not is_users(outer.f_code.co_filename):
         called, outer = outer, outer.f_back
-    if called is None:
-        return Named(LIBRARIES)
-    return Named(f"call of {called.f_code.co_qualname}()", line_of(outer) if outer else None)
+    return called, outer
 
 
-def _in_library(root: Node) -> Named:
+def _in_library(root: Node) -> Holder:
     package = package_of(root.label)
     # Functions and classes of all libraries share one root.
     is_package = bool(package) and " " not in package
-    return Named(f"inside {package}" if is_package else "inside a library")
+    return Holder(f"inside {package}" if is_package else "inside a library")

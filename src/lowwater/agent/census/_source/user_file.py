@@ -28,6 +28,7 @@ class UserFile:
     source: bytes
     shown: str
     _index: Index | None = field(default=None, init=False, repr=False)
+    _tree: ast.Module | None = field(default=None, init=False, repr=False)
 
     @property
     def index(self) -> Index:
@@ -103,7 +104,8 @@ class UserFile:
             return None
         lines = attribute_lines if kind == "attribute" else variable_lines
         with quietly():
-            found = lines(_parsed(_decoded(self.source)), owner, name)
+            self._tree = self._tree or _parsed(_decoded(self.source))
+            found = lines(self._tree, owner, name)
             return found[-1] if found else None
         return None
 
