@@ -12,10 +12,12 @@ import lowwater
 PUBLIC = [
     "__version__",
     "boundary",
+    "holdings",
     "isolated",
     "joblib_backend",
     "lifecycle",
     "map",
+    "memory",
     "mend",
     "release",
     "sessions",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lowwater.agent.instrumentation.explicit import boundary
+    from lowwater.giveback.holdings import holdings
     from lowwater.giveback.lifecycle import lifecycle
     from lowwater.giveback.mend import mend
     from lowwater.giveback.release import release
@@ -14,15 +15,18 @@ if TYPE_CHECKING:
     from lowwater.isolation.adapters.joblib import joblib_backend
     from lowwater.isolation.isolated import isolated
     from lowwater.isolation.mapping import map_trials as map  # noqa: A004
+    from lowwater.probes.memory import memory
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "__version__",
     "boundary",
+    "holdings",
     "isolated",
     "joblib_backend",
     "lifecycle",
     "map",
+    "memory",
     "mend",
     "release",
     "sessions",
@@ -32,10 +36,12 @@ __all__ = [
 # `python -m lowwater` while the user's folder, which may have a `copy.py`, is still on the path.
 _LAZY = {
     "boundary": ("lowwater.agent.instrumentation.explicit", "boundary"),
+    "holdings": ("lowwater.giveback.holdings", "holdings"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),
     "map": ("lowwater.isolation.mapping", "map_trials"),
+    "memory": ("lowwater.probes.memory", "memory"),
     "mend": ("lowwater.giveback.mend", "mend"),
     "release": ("lowwater.giveback.release", "release"),
     "sessions": ("lowwater.giveback.sessions", "sessions"),

@@ -55,6 +55,11 @@ class Programs:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def run_script(self, text, environment, name="train.py"):
+        """The same for a file, as users write them: its variables have lines."""
+        (self.folder / name).write_text(textwrap.dedent(text))
+        return self.run(f"import runpy; runpy.run_path({name!r}, run_name='__main__')", environment)
+
     def start(self, text, environment):
         """A program that goes on when it reads a line, and ends with its input."""
         return subprocess.Popen(

@@ -85,3 +85,17 @@ def test_diagnosis_on_the_page_is_what_the_demo_gets(programs):
     for line in ("is the cause: without it, the growth is gone", "Confirmed by experiment."):
         assert line in " ".join(page.split())
         assert line in " ".join((done.stdout + done.stderr).split())
+
+
+def test_what_is_in_memory_is_shown(tmp_path):
+    shown = run_page("see-what-is-in-memory.md", tmp_path)
+
+    assert told(shown)["place"] == "host"
+    assert told(shown)["unknown"] == "{}"
+    assert "`model` at page.py:" in shown
+    assert re.search(r"^array +3 +3\.0 MiB  host +`rows` at page\.py:\d+$", shown, re.MULTILINE)
+    assert re.search(r"^not attributed +[\d.]+ MiB  host", shown, re.MULTILINE)
+    page = text_of("see-what-is-in-memory.md")
+    assert "optimizer" in shown
+    for kind in ("model", "optimizer", "array", "objects"):
+        assert re.search(rf"^{kind} .*host", page, re.MULTILINE)

@@ -70,8 +70,12 @@ def strong(*kinds: str) -> list[Any]:
 
 def kind_of(thing: Any) -> str | None:  # noqa: ANN401
     """What kind of thing of a framework this is; None for anything else."""
-    bases = _bases(ORDER)
-    return next((kind for kind, base in bases if derives(type(thing), base)), None)
+    return kind_of_type(type(thing))
+
+
+def kind_of_type(kind: type) -> str | None:
+    """The same for all objects of a type."""
+    return next((told for told, base in _bases(ORDER) if derives(kind, base)), None)
 
 
 def deaths(watched: Iterable[Watched]) -> dict[str, int]:

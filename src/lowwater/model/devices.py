@@ -49,6 +49,20 @@ class Device:
     order: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceMemory:
+    """What a framework says of its memory on one of its devices.
+
+    `pool_bytes` is what its allocator has taken from the driver, in use or not.
+    """
+
+    device: Device
+    in_use_bytes: int | NotMeasured
+    pool_bytes: int | NotMeasured
+    peak_bytes: int | NotMeasured
+    limit_bytes: int | NotMeasured
+
+
 def gpu_of(device: Device, gpus: Sequence[_Gpu]) -> _Gpu | NotMeasured:
     """The driver's view of a framework's device.
 

@@ -38,6 +38,11 @@ class CgroupProbe:
         rooms = (room for folder in self._folders() if (room := _room(folder)) is not None)
         return min(rooms, default=None)
 
+    def limit_bytes(self) -> int | None:
+        """The lowest limit of the group and of all that it is part of; None without one."""
+        read = (_read_v2(folder) or _read_v1(folder) for folder in self._folders())
+        return min((gauges[LIMIT] for gauges in read if LIMIT in gauges), default=None)
+
     def _folders(self) -> list[str]:
         """The group's own folder, then its parents, then the root: v2 first."""
         folders: list[str] = []

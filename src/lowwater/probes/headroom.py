@@ -25,6 +25,17 @@ def headroom(
     return min((max(0, room) for room in rooms if room is not None), default=None)
 
 
+def limit_bytes(
+    proc: "str | os.PathLike[str]" = _PROC, cgroup: CgroupProbe | None = None
+) -> int | None:
+    """The most that this process can have: the machine's memory, or less in a container."""
+    limits = [
+        _kib(text_of(os.path.join(proc, "meminfo")), "MemTotal"),
+        (cgroup or CgroupProbe()).limit_bytes(),
+    ]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
 def soft_limit(name: str) -> int | None:
     """A resource limit of this process; None where there is none."""
     try:

@@ -2,7 +2,8 @@
 
 Every call may fail: there is no driver, it is older than the library, a container hides processes,
 a GPU is lost in the middle of a run. Then the answer is the reason, and never a number that may be
-wrong. It is asked from beside the program, never inside it: NVML opens files, and keeps them open.
+wrong. It is asked from beside the program, not inside it: NVML opens files, and keeps them open
+until it is closed. Only `lowwater.memory()` asks inside, because the program wants to know.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -102,6 +102,15 @@ class Sources:
             let_through(error)
             return ()
 
+    def bound_at(self, place: ContainerPlace, filename: str) -> str | None:
+        """The line that last gave a variable or an attribute its value, in the order of the text.
+
+        For an attribute `filename` is the file of its class.
+        """
+        file = self._files.get(filename)
+        line = file.bound_at(place.owner or "", place.name, place.kind) if file else None
+        return f"{file.shown}:{line}" if file and line else None
+
     def setters(self, owner: str | None, filename: str | None) -> tuple[GrowthSite, ...]:
         """The lines that give objects of a class, or a module, a new name each time.
 

@@ -47,7 +47,7 @@ class Sizes:
         self._buffers: set[int] = set()
         self._special: list[tuple[type, Buffer]] = [
             (kind, buffer)
-            for module, name, buffer in _BUFFERS
+            for module, name, buffer in BUFFERS
             if (kind := loaded_type(module, name)) is not None
         ]
 
@@ -176,7 +176,7 @@ def _torch_tensor(tensor: Any) -> tuple[int, int]:  # noqa: ANN401
     return storage.data_ptr(), storage.nbytes()
 
 
-_BUFFERS: tuple[tuple[str, str, Buffer], ...] = (
+BUFFERS: tuple[tuple[str, str, Buffer], ...] = (
     ("numpy", "ndarray", _numpy_array),
     ("tensorflow.python.framework.ops", "EagerTensor", _tensor),
     ("tensorflow.python.ops.resource_variable_ops", "BaseResourceVariable", _variable),

@@ -60,6 +60,8 @@ class Walk:
     budget: Budget = field(default_factory=Budget)
     left_out: set[int] = field(default_factory=set)
     found: list[Any] = field(default_factory=list)
+    # On which path each row of them was found, and how many they are.
+    found_at: list[tuple[Node, int]] = field(default_factory=list)
     seen: Addresses = field(default_factory=Addresses)
     # What was left out, and is entered after all.
     _let_in: Addresses = field(default_factory=Addresses)
@@ -135,7 +137,7 @@ class Walk:
 
     def forget(self) -> None:
         """Let go of all objects."""
-        self.found, self._pending = [], deque()
+        self.found, self.found_at, self._pending = [], [], deque()
         self.seen.clear()
         self._let_in.clear()
 
@@ -249,6 +251,7 @@ class Walk:
             node.objects += things[:room]
         if self._wanted.of(kind):
             self.found += things
+            self.found_at.append((node, len(things)))
         if kind not in LEAVES:
             self._pending.append((node, things))
             self._waiting += len(things)

@@ -13,7 +13,7 @@ from itertools import count
 
 import pytest
 
-from lowwater.agent.census import census as census_module
+from lowwater.agent.census import look as look_module
 from lowwater.agent.census.budget import Budget
 from lowwater.agent.census.census import CensusTaker
 from lowwater.agent.census.growth_site import Sources
@@ -86,7 +86,7 @@ def a_program_among_all():
 
 @pytest.fixture
 def a_program(a_program_among_all, monkeypatch):
-    find_modules, find_frames = census_module.modules_now, census_module.frames_now
+    find_modules, find_frames = look_module.modules_now, look_module.frames_now
 
     def modules_now(*arguments):
         return replace(find_modules(*arguments), libraries=())
@@ -94,6 +94,6 @@ def a_program(a_program_among_all, monkeypatch):
     def frames_now(is_ours):
         return [one for one in find_frames(is_ours) if one.f_code.co_filename.startswith("/home/")]
 
-    monkeypatch.setattr(census_module, "modules_now", modules_now)
-    monkeypatch.setattr(census_module, "frames_now", frames_now)
+    monkeypatch.setattr(look_module, "modules_now", modules_now)
+    monkeypatch.setattr(look_module, "frames_now", frames_now)
     return a_program_among_all

@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 
 from lowwater.agent.census._source.additions import Index, Span, Spot
+from lowwater.agent.census._source.bindings import attribute_lines, variable_lines
 from lowwater.agent.census._source.reader import read_additions
 from lowwater.agent.census._source.setters import Setter, setters
 from lowwater.agent.census._source.unpacking import arguments_of
@@ -27,6 +28,7 @@ class UserFile:
     source: bytes
     shown: str
     _index: Index | None = field(default=None, init=False, repr=False)
+    _tree: ast.Module | None = field(default=None, init=False, repr=False)
 
     @property
     def index(self) -> Index:
@@ -95,6 +97,17 @@ class UserFile:
         with quietly():
             return [*setters(_parsed(_decoded(self.source)))]
         return []
+
+    def bound_at(self, owner: str, name: str, kind: str) -> int | None:
+        """The last line that gives a name its value, other than a constant if there is one."""
+        if len(self.source) > _LONGEST_BYTES:
+            return None
+        lines = attribute_lines if kind == "attribute" else variable_lines
+        with quietly():
+            self._tree = self._tree or _parsed(_decoded(self.source))
+            found = lines(self._tree, owner, name)
+            return found[-1] if found else None
+        return None
 
     def site(self, node: ast.expr | ast.stmt) -> GrowthSite:
         """A line as a report shows it."""
