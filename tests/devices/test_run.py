@@ -147,6 +147,19 @@ def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, wat
     assert "lost" in str(report["ledger"]["unmeasured"])
 
 
+def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, watched):
+    machine = hostgpu(1024 * MIB, 512 * MIB)
+
+    with machine.neighbour(0, 900 * MIB) as neighbour:
+        report, done = watched("print('trains')", machine.environment())
+
+    told = "GPU 0 had 124.0 MiB of 1.0 GiB free before the program started: process"
+    assert f"{told} {neighbour.pid}" in done.stderr
+    assert "holds 900.0 MiB of GPU 0" in done.stderr
+    assert "GPU 1" not in done.stderr
+    assert any(str(neighbour.pid) in note for note in report["notes"])
+
+
 def test_program_on_the_cpu_is_told_nothing_of_drivers(watched, tmp_path):
     report, _ = watched("for number in range(20):\n    print(number)\n", None)
 

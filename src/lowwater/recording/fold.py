@@ -129,7 +129,7 @@ class Fold:
             case records.GpuSeen(elapsed_us, index, used, free, ours) if index in self.gpus:
                 seen = GpuLook(elapsed_us / 1e6, used, free, ours)
                 looks = self.gpu_looks.setdefault(index, [])
-                self._add("looks at a GPU", looks, seen, MOST_OUTSIDE)
+                self._add("samples of a GPU", looks, seen, MOST_OUTSIDE)
             case records.Unmeasured(probe, None):
                 self.unmeasured.pop(probe, None)
             case records.Unmeasured(probe, str(why)) if len(self.unmeasured) < MOST_UNMEASURED:

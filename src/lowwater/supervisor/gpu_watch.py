@@ -1,23 +1,36 @@
-"""Looks at the GPUs from outside the program, and keeps what changes."""
+"""Looks at the GPUs from outside the program, and keeps what changes.
 
+Where others hold most of a GPU before the program has begun, it says so at once: a training that
+runs out of memory an hour later is not the program's fault.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from lowwater.model import NotMeasured
 from lowwater.model.gpus import Gpu
+from lowwater.model.units import format_bytes
 from lowwater.probes.nvml import Driver
-from lowwater.recording.records import GpuFound, GpuSeen, Record, Unmeasured
+from lowwater.recording.records import GpuFound, GpuSeen, Noted, Record, Unmeasured
 
 # Of a GPU; a training program makes a few dozen, for its pool only grows.
-_MOST_CHANGES = 512
-_DRIVER = "driver"
+_MOST_CHANGES: Final = 512
+_DRIVER: Final = "driver"
+# Share of a GPU. With less of it free, a program that wants most of it will fail.
+_LITTLE_FREE: Final = 0.5
 
 
 class GpuWatch:
     """The driver's view of one program and its children."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(
+        self, pid: int, warn: Callable[[str], None], who_holds: Callable[[Gpu], str]
+    ) -> None:
         """The driver is asked at the first look, when the program is already starting."""
         self._pid = pid
+        self._warn = warn
+        self._who_holds = who_holds
         self._driver: Driver | NotMeasured | None = None
         self._latest: dict[int, tuple[int, int, int | None]] = {}
         self._changes: dict[int, int] = {}
@@ -45,6 +58,7 @@ class GpuWatch:
 
     def _keep(self, gpu: Gpu, elapsed_s: float) -> None:
         if gpu.index not in self._latest:
+            self._tell_if_taken(gpu)
             self.records.append(
                 GpuFound(gpu.index, gpu.name, gpu.uuid, gpu.total_bytes, gpu.is_mig)
             )
@@ -59,6 +73,15 @@ class GpuWatch:
         self._changes[gpu.index] = self._changes.get(gpu.index, 0) + 1
         if self._changes[gpu.index] <= _MOST_CHANGES:
             self.records.append(GpuSeen(round(elapsed_s * 1e6), gpu.index, *seen))
+
+    def _tell_if_taken(self, gpu: Gpu) -> None:
+        if gpu.free_bytes >= _LITTLE_FREE * gpu.total_bytes or gpu.is_mig:
+            return
+        free = f"{format_bytes(gpu.free_bytes)} of {format_bytes(gpu.total_bytes)}"
+        text = f"GPU {gpu.index} had {free} free before the program started"
+        told = f"{text}: {self._who_holds(gpu)}"
+        self._warn(told)
+        self.records.append(Noted(0, told))
 
     def _tell_reason(self, what: str, why: str) -> None:
         if self._reasons.get(what) != why:

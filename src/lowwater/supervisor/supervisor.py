@@ -18,6 +18,7 @@ from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end, head_of
 from lowwater.supervisor.gpu_watch import GpuWatch
+from lowwater.supervisor.gpus import who_holds
 from lowwater.supervisor.signals import ENDING, Witness, for_the_program, held_back
 
 _LOOK_EVERY_S = 0.5
@@ -77,7 +78,7 @@ def supervise(
     head = head_of(recording)
     kills_before, largest_before = _oom_kills(), _largest_child_bytes()
     began_s = time.perf_counter()
-    outside, gpus = Outside(child.pid), GpuWatch(child.pid)
+    outside, gpus = Outside(child.pid), GpuWatch(child.pid, _warn, who_holds)
     waiting = _Waiting(child, witness)
     with held_back():
         while not waiting.is_over(outside.every_s):
@@ -144,6 +145,14 @@ def _is_apart(pid: int) -> bool:
         return os.getsid(pid) != os.getsid(0)
     except ProcessLookupError:
         return False
+
+
+def _warn(text: str) -> None:
+    """Before the program trains: in the log of a job, too."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"lowwater: {text}\n")
+            sys.stderr.flush()
 
 
 def _say(text: str) -> None:

@@ -47,6 +47,8 @@ _ABSENT_REMARK: Final = (
 _AT_LEAST_REMARK: Final = "at least; TensorFlow tells only the most that was in use"
 _GROWN_REMARK: Final = "at least; from what the driver counts"
 _FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver was not asked"
+# Refused, TensorFlow asks for a tenth less: the context could hide that.
+_LIMIT_REMARK: Final = "TensorFlow's limit; the driver counts at least as much"
 
 
 class _Seen(NamedTuple):
@@ -124,16 +126,16 @@ def _pool_of(read: _Readings, device: Device) -> tuple[LedgerRow, ...]:
         return ()
     remark = _pool_remark(device, has_driver=read.has(ours))
     free = read.row(ALLOCATOR, DeviceRow.POOL_FREE.at(place), _difference(pool, in_use), remark)
-    rows = [replace(free, is_estimate=bool(remark))]
+    rows = [replace(free, is_estimate=True)]
     if read.has(ours):
         rest = read.row(ALLOCATOR, DeviceRow.REST.at(place), _difference(ours, pool))
-        rows.append(replace(rest, is_estimate=bool(remark)))
+        rows.append(replace(rest, is_estimate=True))
     return tuple(rows)
 
 
 def _pool_remark(device: Device, *, has_driver: bool) -> str:
     if device.grows is False and device.limit_bytes is not None:
-        return "" if has_driver else _FROM_LIMIT_REMARK
+        return _LIMIT_REMARK if has_driver else _FROM_LIMIT_REMARK
     return _GROWN_REMARK if has_driver else _AT_LEAST_REMARK
 
 

@@ -63,7 +63,7 @@ def test_what_the_driver_counts_is_the_pool_and_the_rest():
     assert at_end(rows, DeviceRow.POOL_FREE) == 3900
     assert at_end(rows, DeviceRow.REST) == 300
     assert at_end(rows, DeviceRow.IN_USE) == 100
-    assert not rows[DeviceRow.POOL_FREE.at("GPU:0")].is_estimate
+    assert rows[DeviceRow.POOL_FREE.at("GPU:0")].is_estimate
 
 
 def test_pool_that_grows_is_what_the_driver_adds_to_it():
