@@ -73,9 +73,6 @@ AGENT_SIDE = {
 }  # fmt: skip
 AGENT_MAY_IMPORT = {*sys.stdlib_module_names, "lowwater", "msgspec"}
 
-# Required but not imported: the report tells users to type `psutil.heap_trim()`.
-ADVISED = {"psutil"}
-
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 LAYER_OF = {name: layer for layer, names in LAYERS.items() for name in names}
 
@@ -263,7 +260,7 @@ def test_core_dependencies_are_exactly_what_is_imported(modules):
         if "extra ==" not in line
     }
 
-    assert third_party | ADVISED == required
+    assert third_party == required
 
 
 def test_every_room_is_listed(modules):

@@ -14,6 +14,7 @@ import pexpect
 import pytest
 
 from hostgpu.programs import WITH_TENSORFLOW
+from how_to import text_of
 
 pytestmark = pytest.mark.devices
 
@@ -530,3 +531,30 @@ def test_gpu_that_comes_back_is_shown_again(hostgpu, tmp_path):
         process.communicate(timeout=LONGEST_S)
 
     assert (seen, process.returncode) == ([True, True, True], 0)
+
+
+def words(text):
+    """The words of a screen, without those that differ from run to run."""
+    text = re.sub(r"[\d.]+ (?:ms|s|min|h)\b", "TIME", text)
+    pid = re.search(r"kill (\d+)", text)[1]
+    user = re.search(rf"{pid}  (\S+)", text)[1]
+    return [{pid: "PID", user: "USER"}.get(word, word) for word in text.split()]
+
+
+def test_page_shows_what_the_command_shows(hostgpu, gpu):
+    machine = hostgpu(512 * MIB)
+    starts = (
+        f"import subprocess\nsubprocess.run({[str(machine.built.hold), '0', str(400 * MIB)]!r})"
+    )
+    command = [sys.executable, "-P", "-c", starts]
+    with holding(command, machine.environment(), start_new_session=True) as parent:
+        parent.kill()
+        parent.wait()
+        shown = gpu(machine.environment()).stdout
+        hidden = gpu(machine.environment(nvml_faults=["no-processes"])).stdout
+
+    whole, rest = re.findall(
+        r"^```text\n(.*?)^```", text_of("see-who-holds-the-gpu.md"), re.DOTALL | re.MULTILINE
+    )
+    assert rest in hidden
+    assert words(whole) == words(shown)

@@ -63,6 +63,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "program needs, set TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To return "
         "all of it, end the process. Lowwater itself was not tested on a GPU.",
         (
+            ("lowwater gpu", "which process holds it, and which of them look idle?"),
             ("lowwater run train.py", "is memory in use growing, on the host and on each device?"),
             ("@lowwater.isolated", "in the program: run a training in its own process"),
         ),
