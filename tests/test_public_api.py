@@ -12,6 +12,7 @@ import lowwater
 PUBLIC = [
     "__version__",
     "boundary",
+    "devices",
     "isolated",
     "joblib_backend",
     "lifecycle",

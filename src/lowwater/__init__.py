@@ -6,6 +6,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lowwater.agent.device_settings import devices
     from lowwater.agent.instrumentation.explicit import boundary
     from lowwater.giveback.lifecycle import lifecycle
     from lowwater.giveback.mend import mend
@@ -19,6 +20,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "__version__",
     "boundary",
+    "devices",
     "isolated",
     "joblib_backend",
     "lifecycle",
@@ -32,6 +34,7 @@ __all__ = [
 # `python -m lowwater` while the user's folder, which may have a `copy.py`, is still on the path.
 _LAZY = {
     "boundary": ("lowwater.agent.instrumentation.explicit", "boundary"),
+    "devices": ("lowwater.agent.device_settings", "devices"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),

@@ -7,7 +7,7 @@ import atexit
 import os
 import sys
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from lowwater.agent.environment import describe, versions_loaded
 from lowwater.agent.inquest import Inquest, LoadedFile
-from lowwater.agent.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
+from lowwater.agent.instrumentation import (
+    calls,
+    explicit,
+    first_use,
+    keras_fit,
+    libraries,
+    lifecycles,
+    script,
+)
 from lowwater.agent.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.agent.instrumentation._placement import place_all
 from lowwater.agent.instrumentation._tick import Passes
@@ -29,6 +37,7 @@ from lowwater.agent.native_trace.tracer import NativeTracer, TracedProgram
 from lowwater.agent.observer import Observer
 from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.model.assignment import Assignment
+from lowwater.model.device_settings import DeviceSettings
 from lowwater.model.interruption import let_through, must_be_raised, tell_failures_to
 from lowwater.model.policy import POLICY
 from lowwater.model.tallies import DATASETS, MODEL, MODELS, SESSIONS
@@ -83,6 +92,7 @@ class Agent:
                 "keras": self._place_keras,
                 "tf_keras": self._place_keras,
                 _SESSIONS: self._place_v1,
+                first_use.CONTEXT: self._place_first_use,
                 _PIPELINES: self._place_pipelines,
                 _CACHES: self._place_datasets,
                 _SHUFFLES: self._place_datasets,
@@ -103,6 +113,10 @@ class Agent:
     def uninstall(self) -> None:
         """Take everything back."""
         self._undo.close()
+
+    def undo_later(self, undo: Callable[[], None]) -> None:
+        """Take this back as well, with everything."""
+        self._undo.callback(undo)
 
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
@@ -148,6 +162,9 @@ class Agent:
             lambda module: lifecycles.model_placements(module, self._models, passes_of, counted),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
+
+    def _place_first_use(self, context: ModuleType) -> None:
+        self._place(context, lambda module: first_use.placements(module, self.shown))
 
     def _place_pipelines(self, dataset_ops: ModuleType) -> None:
         self._place(dataset_ops, lambda module: calls.pipeline_placements(module, self._calls))
@@ -197,6 +214,8 @@ def _prepare(agent: Agent, assignment: Assignment) -> None:
     load_what_is_needed_later()
     agent.install()
     explicit.listen(agent.passes_of, observer.note)
+    if assignment.devices is not None:
+        set_devices(agent, assignment.devices)
     if assignment.is_mended:
         mend_libraries(observer)
     if assignment.experiment is not None:
@@ -235,6 +254,17 @@ def experiment_with(agent: Agent, wanted: dict[str, Any]) -> None:
             observer.tell_facts({key: value})
 
     agent.limit_of = Cuts(**wanted["cuts"]).apply(change, told).of_loop
+
+
+def set_devices(agent: Agent, wanted: dict[str, Any]) -> None:
+    """Before the script can use a device; what it sets itself stands."""
+    from lowwater.agent import device_settings
+
+    settings = DeviceSettings.from_plain(wanted)
+    applied = device_settings.start(settings, agent.observer.note, agent.shown)
+    agent.undo_later(applied.stop)
+    for warning in settings.warnings:
+        agent.observer.note(warning)
 
 
 def mend_libraries(observer: Observer) -> None:
