@@ -92,7 +92,6 @@ class Agent:
                 "keras": self._place_keras,
                 "tf_keras": self._place_keras,
                 _SESSIONS: self._place_v1,
-                first_use.CONTEXT: self._place_first_use,
                 _PIPELINES: self._place_pipelines,
                 _CACHES: self._place_datasets,
                 _SHUFFLES: self._place_datasets,
@@ -103,6 +102,8 @@ class Agent:
             }
         )
         self._listen(sys.meta_path, on_import)
+        # On its own: one of the libraries is the same module.
+        self._listen(sys.meta_path, AfterImport({first_use.CONTEXT: self._place_first_use}))
         modules = UserModules(self._root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
