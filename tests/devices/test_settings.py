@@ -1,6 +1,7 @@
 """Memory growth and limits on a GPU made of host memory: in code, and for unmodified scripts."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from hostgpu.programs import LEFT_TO_OTHERS, WITH_TENSORFLOW, first_answer
+from how_to import run_page
 
 pytestmark = pytest.mark.devices
 
@@ -313,3 +315,53 @@ except RuntimeError as error:
     answer, _ = lowwater_run(hostgpu(1024 * MIB), text, "--gpu-memory", "300 MiB")
 
     assert answer["error"] == "Physical devices cannot be modified after being initialized"
+
+
+# JAX: the real one reads the variables; there is no GPU that it could use
+
+JAX_READS = """
+import json, os, sys
+import lowwater
+from lowwater.agent import device_settings
+from lowwater.model.device_settings import DeviceSettings
+device_settings.start(DeviceSettings(True, 1 << 30, (4 << 30,)), lambda note: None)
+assert "jax" not in sys.modules
+import jax
+from jaxlib import xla_client
+{own}
+options = xla_client.generate_pjrt_gpu_plugin_options()
+print(json.dumps([options["preallocate"], options["memory_fraction"]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "read"),
+    [
+        ("", [False, 0.25]),
+        ("os.environ['XLA_PYTHON_CLIENT_MEM_FRACTION'] = '0.5'", [False, 0.5]),
+        # Without us there is one name; with ours beside it JAX would refuse both.
+        ("os.environ['XLA_CLIENT_MEM_FRACTION'] = '0.5'", [False, 0.5]),
+    ],
+    ids=["ours", "same name", "newer name"],
+)
+@pytest.mark.usefixtures("with_jax")
+def test_jax_reads_what_was_set_unless_the_script_sets_its_own(programs, own, read):
+    assert programs.run(JAX_READS.format(own=own), {**os.environ}) == read
+
+
+def test_page_about_sharing_a_gpu_runs_as_written(hostgpu, tmp_path, monkeypatch):
+    for name, value in hostgpu(1024 * MIB).environment().items():
+        monkeypatch.setenv(name, value)
+    shown = run_page("share-a-gpu.md", tmp_path).splitlines()
+
+    assert shown[0] == "TensorFlow: not imported yet"
+    assert "TensorFlow GPU:0: takes memory as it needs it, up to 769.0 MiB" in shown
+
+
+def test_doctor_tells_the_driver_and_its_gpus(hostgpu, programs):
+    text = "import json\nfrom lowwater.cli._doctor import examine\n"
+    text += "print(json.dumps(examine().sections['frameworks']['nvml']))"
+    told = programs.run(text, hostgpu(1024 * MIB).environment())
+
+    assert told.startswith("driver ")
+    assert "0 B of 1.0 GiB in use" in told
