@@ -12,6 +12,7 @@ import lowwater
 PUBLIC = [
     "__version__",
     "boundary",
+    "devices",
     "holdings",
     "isolated",
     "joblib_backend",

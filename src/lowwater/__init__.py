@@ -6,6 +6,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lowwater.agent.device_settings import devices
     from lowwater.agent.instrumentation.explicit import boundary
     from lowwater.giveback.holdings import holdings
     from lowwater.giveback.lifecycle import lifecycle
@@ -21,6 +22,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "__version__",
     "boundary",
+    "devices",
     "holdings",
     "isolated",
     "joblib_backend",
@@ -36,6 +38,7 @@ __all__ = [
 # `python -m lowwater` while the user's folder, which may have a `copy.py`, is still on the path.
 _LAZY = {
     "boundary": ("lowwater.agent.instrumentation.explicit", "boundary"),
+    "devices": ("lowwater.agent.device_settings", "devices"),
     "holdings": ("lowwater.giveback.holdings", "holdings"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),

@@ -4,18 +4,15 @@ import json
 import os
 import re
 import subprocess
-from select import select
 
 import pytest
 
 from hostgpu.build import ZIG, build, compiler_at_hand
-from hostgpu.programs import WITH_TENSORFLOW
+from hostgpu.programs import LEFT_TO_OTHERS, WITH_TENSORFLOW, first_answer
 
 pytestmark = pytest.mark.devices
 
 MIB = 1 << 20
-# What TensorFlow leaves to others on a device of less than 2 GiB.
-LEFT_TO_OTHERS = 255 * MIB
 
 TRAINS = (
     WITH_TENSORFLOW
@@ -69,13 +66,6 @@ except tf.errors.ResourceExhaustedError:
 
 def takes(size, *, grow=False):
     return f"GROW, BYTES = {grow}, {size}\n{TAKES_AND_WAITS}"
-
-
-def first_answer(process):
-    if not select([process.stdout], [], [], 900)[0]:
-        process.kill()
-        pytest.fail("the program does not answer")
-    return json.loads(process.stdout.readline())
 
 
 def test_devices_appear_in_tensorflow_under_a_name_that_says_what_they_are(hostgpu, programs):

@@ -1,4 +1,16 @@
-"""What programs on a GPU that is only host memory begin with."""
+"""What programs on a GPU that is only host memory begin with, and how they answer."""
+
+import json
+from select import select
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+
+# What TensorFlow leaves to others on a device of less than 2 GiB.
+LEFT_TO_OTHERS = 255 << 20
 
 # How a program learns what the driver says, beside what TensorFlow says.
 WITH_NVML = """\
@@ -73,3 +85,12 @@ failed = ask(nvml.nvmlInit)
 gpu = None if failed else ask(lambda: nvml.nvmlDeviceGetHandleByIndex(DEVICE))
 print(json.dumps({"init": failed} if failed else answers()))
 """
+
+
+def first_answer(process: "subprocess.Popen[str]") -> Any:
+    """The first line of a program that answers with JSON."""
+    assert process.stdout is not None
+    if not select([process.stdout], [], [], 900)[0]:
+        process.kill()
+        pytest.fail("the program does not answer")
+    return json.loads(process.stdout.readline())

@@ -240,41 +240,6 @@ def test_backend_is_the_callers(with_jax, run):
     assert seen == "jax"
 
 
-# There is no GPU here: TensorFlow is asked about devices that a fake pretends to have.
-FAKE_GPUS = """\
-            import json, types, lowwater
-            from lowwater.isolation.device_memory import limit_tensorflow
-
-            calls = []
-            fake = types.SimpleNamespace(config=types.SimpleNamespace(
-                list_physical_devices=lambda kind: [f"{kind}:0", f"{kind}:1"],
-                LogicalDeviceConfiguration=lambda memory_limit: memory_limit,
-                set_logical_device_configuration=lambda *given: calls.append(["limit", *given]),
-                experimental=types.SimpleNamespace(
-                    set_memory_growth=lambda one, enable: calls.append(["growth", one, enable]),
-                ),
-            ))
-"""
-
-
-def test_fake_gpus_get_the_limit_in_mebibytes(run):
-    seen = run(
-        FAKE_GPUS
-        + "\n            limit_tensorflow(fake, 2 << 30)\n            print(json.dumps(calls))\n"
-    )
-
-    assert seen == [["limit", "GPU:0", [2048]], ["limit", "GPU:1", [2048]]]
-
-
-def test_fake_gpus_grow_where_there_is_no_limit(run):
-    seen = run(
-        FAKE_GPUS
-        + "\n            limit_tensorflow(fake, None)\n            print(json.dumps(calls))\n"
-    )
-
-    assert seen == [["growth", "GPU:0", True], ["growth", "GPU:1", True]]
-
-
 def test_framework_that_only_the_function_imports_is_there_for_the_next_call(run):
     seen = run(
         """\

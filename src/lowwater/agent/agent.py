@@ -7,7 +7,7 @@ import atexit
 import os
 import sys
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
@@ -19,7 +19,15 @@ from lowwater.agent.devices import DevicesWitness
 from lowwater.agent.environment import describe, versions_loaded
 from lowwater.agent.escalation import Means
 from lowwater.agent.inquest import Inquest
-from lowwater.agent.instrumentation import calls, explicit, keras_fit, libraries, lifecycles, script
+from lowwater.agent.instrumentation import (
+    calls,
+    explicit,
+    first_use,
+    keras_fit,
+    libraries,
+    lifecycles,
+    script,
+)
 from lowwater.agent.instrumentation._imports import AfterImport, UserModules, before_path_finder
 from lowwater.agent.instrumentation._placement import place_all
 from lowwater.agent.instrumentation._tick import Passes
@@ -34,6 +42,7 @@ from lowwater.agent.program import WatchedProgram
 from lowwater.agent.readings import Readings
 from lowwater.model import EXIT, LAST_STATEMENT, START
 from lowwater.model.assignment import Assignment
+from lowwater.model.device_settings import DeviceSettings
 from lowwater.model.interruption import let_through, must_be_raised, tell_failures_to
 from lowwater.probes import default_probes
 from lowwater.probes.kernel_cache import emptied_kernel_cache
@@ -86,6 +95,8 @@ class Agent:
             }
         )
         self._listen(sys.meta_path, on_import)
+        # On its own: one of the libraries is the same module.
+        self._listen(sys.meta_path, AfterImport({first_use.CONTEXT: self._place_first_use}))
         modules = UserModules(self._program.root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
@@ -101,6 +112,14 @@ class Agent:
     def uninstall(self) -> None:
         """Take everything back."""
         self._undo.close()
+
+    def undo_later(self, undo: Callable[[], None]) -> None:
+        """Take this back as well, with everything."""
+        self._undo.callback(undo)
+
+    def shown(self, filename: str) -> str:
+        """How reports call a file."""
+        return self._program.shown(filename)
 
     def add_ticks(self, source: bytes, filename: str) -> CodeType:
         """Compile a file of the user's with ticks; note it when that fails."""
@@ -139,6 +158,9 @@ class Agent:
             ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
+
+    def _place_first_use(self, context: ModuleType) -> None:
+        self._place(context, lambda module: first_use.placements(module, self.shown))
 
     def _place_pipelines(self, dataset_ops: ModuleType) -> None:
         self._place(
@@ -210,10 +232,23 @@ def _begin(agent: Agent, assignment: Assignment) -> None:
     load_what_is_needed_later()
     agent.install()
     explicit.listen(agent.passes_of, agent.journal.note)
+    if assignment.devices is not None:
+        set_devices(agent, assignment.devices)
     if assignment.is_mended:
         mend_libraries(agent.journal)
     agent.begin_experiment()
     agent.observer.moment(START)
+
+
+def set_devices(agent: Agent, wanted: dict[str, Any]) -> None:
+    """Before the script can use a device; what it sets itself stands."""
+    from lowwater.agent import device_settings
+
+    settings = DeviceSettings.from_plain(wanted)
+    applied = device_settings.start(settings, agent.journal.note, agent.shown)
+    agent.undo_later(applied.stop)
+    for warning in settings.warnings:
+        agent.journal.note(warning)
 
 
 def mend_libraries(journal: Journal) -> None:

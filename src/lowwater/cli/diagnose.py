@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from lowwater.cli._gpu_options import gpu_options, wanted_of_devices
 from lowwater.cli._output import print_diagnosis, say, write_json
 from lowwater.cli._places import Places
 from lowwater.cli._trailing_options import WithTrailingOptions
@@ -45,6 +46,7 @@ INTERRUPTED = 130
 )
 @click.option("--sandbox", is_flag=True, help="Run each experiment in a copy of this folder.")
 @click.option("-y", "--yes", is_flag=True, help="Do not prompt.")
+@gpu_options
 @click.option("--fresh", is_flag=True, help="Ignore the runs of earlier diagnoses.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON to FILE.")
 @click.option("--record", metavar="FILE", help="Save the result to FILE, for lowwater report.")
@@ -63,6 +65,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     runs_all: bool,
     sandbox: bool,
     yes: bool,
+    gpu_memory_growth: bool,
+    gpu_memory: str | None,
     fresh: bool,
     json_file: str | None,
     record: str | None,
@@ -87,13 +91,17 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if record is not None:
         check_place(record, script)
     budget_s = _seconds(budget)
+    devices = wanted_of_devices(growth=gpu_memory_growth, memory=gpu_memory)
     cuts = Cuts(
         _positive("--epochs", epochs), _positive("--steps", steps), _positive("--rounds", rounds)
     )
     places = Places(sandbox=sandbox, is_agreed=yes)
     places.guess(source)
-    with kept_runs(script, arguments, cuts, fresh=fresh) as recordings:
-        program = Program(script, [*arguments], is_module, recordings)
+    settings = None if devices is None else devices.to_plain()
+    # Runs with other settings are other runs.
+    like = arguments if settings is None else (*arguments, repr(settings))
+    with kept_runs(script, like, cuts, fresh=fresh) as recordings:
+        program = Program(script, [*arguments], is_module, recordings, settings)
         try:
             with ExitStack() as stack:
                 with held_back():  # by the thread of the bar as well, for as long as it lives

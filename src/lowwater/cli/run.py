@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lowwater.cli._gpu_options import gpu_options, wanted_of_devices
 from lowwater.cli._output import print_diagnosis, tell, write_json
 from lowwater.errors import UsageError
 from lowwater.model.assignment import STDIN, Assignment
@@ -37,6 +38,7 @@ FINDINGS = 3
     help='With --fail-on: ignore leaks below SIZE per round, e.g. "64 KiB".',
 )
 @click.option("--mend", "is_mended", is_flag=True, help="Repair known library leaks.")
+@gpu_options
 @click.option("-v", "--verbose", is_flag=True, help="Show all details in the final report.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no live line and no final report.")
 @click.argument("script")
@@ -49,6 +51,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     fail_on: str | None,
     min_growth: str | None,
     is_mended: bool,
+    gpu_memory_growth: bool,
+    gpu_memory: str | None,
     verbose: bool,
     quiet: bool,
     script: str,
@@ -60,13 +64,20 @@ def command(  # noqa: PLR0913 - one parameter for each option
     The report goes to stderr, so stdout has only the output of the script.
     """
     least_bytes = _least_bytes(min_growth, fail_on)
+    devices = wanted_of_devices(growth=gpu_memory_growth, memory=gpu_memory)
     check_module(script) if is_module else check_script(script)
     for output in (json_file, record):
         check_output(output)
     if record is not None:
         check_place(record, script)
     with held_back():
-        wanted = Assignment(script, [*arguments], is_module, is_mended=is_mended)
+        wanted = Assignment(
+            script,
+            [*arguments],
+            is_module,
+            is_mended=is_mended,
+            devices=None if devices is None else devices.to_plain(),
+        )
         diagnosis, exit_code = _watched(wanted, record, quiet=quiet)
         # Whatever becomes of the report, the program's exit code is passed on.
         if json_file:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
-from typing import BinaryIO, Final, Protocol, Self, TypeAlias
+from typing import Any, BinaryIO, Final, Protocol, Self, TypeAlias
 
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.last_words import last_words, tail
@@ -46,6 +46,8 @@ class Program:
     arguments: list[str]
     is_module: bool
     recordings: str
+    # What `DeviceSettings.to_plain` made.
+    devices: dict[str, Any] | None = None
 
     def target_in(self, folder: str | None) -> str:
         """The script as it is called in a copy of the present folder: the copied one, if it was."""
@@ -194,6 +196,7 @@ class Reruns:
             program.is_module,
             recording,
             experiment=experiment,
+            devices=program.devices,
         )
         # As a shell would have it: programs ask it for the folder that they are in.
         moved = {} if folder is None else {"PWD": folder}

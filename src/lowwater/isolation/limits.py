@@ -1,10 +1,9 @@
 """What a trial may use, as the user wrote it: `"30 min"`, `"8 GiB"`, or plain numbers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from lowwater.errors import UsageError
+from lowwater.model.amounts import positive
 from lowwater.model.units import parse_bytes, parse_duration
 
 Duration = str | float | None
@@ -22,10 +21,10 @@ class Limits:
     @classmethod
     def of(cls, timeout: Duration = None, memory: Size = None, device_memory: Size = None) -> Self:
         """Read what the user wrote; `memory` holds for each device too, unless that is given."""
-        memory_bytes = _positive("memory", memory, parse_bytes, 'memory="8 GiB"')
-        device_bytes = _positive("device_memory", device_memory, parse_bytes, '"4 GiB"')
+        memory_bytes = positive("`memory`", memory, parse_bytes, 'memory="8 GiB"')
+        device_bytes = positive("`device_memory`", device_memory, parse_bytes, '"4 GiB"')
         return cls(
-            timeout_s=_positive("timeout", timeout, parse_duration, 'timeout="30 min"'),
+            timeout_s=positive("`timeout`", timeout, parse_duration, 'timeout="30 min"'),
             memory_bytes=None if memory_bytes is None else round(memory_bytes),
             device_bytes=round(device_bytes or memory_bytes or 0) or None,
         )
@@ -37,17 +36,3 @@ class Limits:
             self.memory_bytes or others.memory_bytes,
             self.device_bytes or others.device_bytes,
         )
-
-
-def _positive(
-    name: str, given: str | float | None, parse: Callable[[str], float], example: str
-) -> float | None:
-    if given is None:
-        return None
-    try:
-        value = parse(given) if isinstance(given, str) else float(given)
-    except (TypeError, ValueError):
-        value = 0
-    if not value > 0:
-        raise UsageError(f"`{name}` must be more than 0", received=repr(given), advice=example)
-    return value

@@ -24,6 +24,8 @@ class Assignment:
     is_mended: bool = False
     experiment: "dict[str, Any] | None" = None
     descriptor: int | None = None
+    # What `DeviceSettings.to_plain` made.
+    devices: "dict[str, Any] | None" = None
 
     def to_text(self) -> str:
         """For the agent; no letter of it needs more than a byte."""

@@ -7,11 +7,13 @@ until it is closed. Only `lowwater.memory()` asks inside, because the program wa
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from lowwater.model import NotMeasured
+from lowwater.model.device_settings import DeviceSettings
 from lowwater.model.gpus import Gpu, GpuProcess
 from lowwater.model.interruption import let_through, quietly
 
@@ -120,6 +122,29 @@ class Driver:
         newer, older = getattr(self._nvml, name), getattr(self._nvml, f"{name}_v2")
         found = _first_known(partial(newer, handle), partial(older, handle))
         return {one.pid: one.usedGpuMemory for one in found}
+
+
+def with_sizes(wanted: DeviceSettings) -> DeviceSettings:
+    """The same with the sizes of all GPUs, or the reason why they are unknown."""
+    sizes = gpu_sizes()
+    if isinstance(sizes, NotMeasured):
+        return replace(wanted, no_sizes=sizes.why)
+    return replace(wanted, sizes=sizes)
+
+
+def gpu_sizes() -> tuple[int, ...] | NotMeasured:
+    """The bytes of each GPU; connects to the driver for this one question."""
+    driver = Driver.opened()
+    if isinstance(driver, NotMeasured):
+        return driver
+    try:
+        gpus = driver.gpus()
+    finally:
+        driver.close()
+    if isinstance(gpus, NotMeasured):
+        return gpus
+    silent = [gpu for gpu in gpus if isinstance(gpu, NotMeasured)]
+    return silent[0] if silent else tuple(gpu.total_bytes for gpu in gpus if isinstance(gpu, Gpu))
 
 
 class _ForeignProcessIdsError(Exception):

@@ -13,6 +13,7 @@ from lowwater.cli._doctor.text import as_data, as_text
 from lowwater.cli.doctor import command
 from lowwater.errors import UserError
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.gpus import Gpu
 from lowwater.probes.cgroup import CgroupProbe
 
 GIB = 1 << 30
@@ -47,6 +48,7 @@ def machine(tmp_path):
             "home": tmp_path,
             "version_of": {}.get,
             "malloc_library": lambda: "libc.so.6",
+            "driver": lambda: NotMeasured("no NVIDIA driver was found"),
             "probes": (),
         }
         return Machine(**(given | replaced))
@@ -173,6 +175,49 @@ def test_gpu_is_seen_by_its_device_file(machine):
 
     assert without == NotMeasured("no GPU here")
     assert with_two == "nvidia0, nvidia1"
+
+
+class FakeDriver:
+    def __init__(self, *gpus):
+        self._gpus = gpus
+        self.is_closed = False
+
+    def version(self):
+        return "550.1"
+
+    def gpus(self):
+        return self._gpus
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_driver_tells_its_version_and_gpus_and_is_closed_again(machine):
+    first = Gpu(0, "FAKE", "GPU-0", 8 * GIB, GIB, 7 * GIB, (), 0)
+    driver = FakeDriver(first, NotMeasured("the GPU must be reset"))
+
+    told = section("frameworks", machine(driver=lambda: driver))["nvml"]
+
+    assert told == (
+        "driver 550.1; GPU 0: FAKE, 1.0 GiB of 8.0 GiB in use; GPU 1: the GPU must be reset"
+    )
+    assert driver.is_closed
+
+
+def test_absent_driver_is_told_with_its_reason(machine):
+    assert section("frameworks", machine())["nvml"] == NotMeasured("no NVIDIA driver was found")
+
+
+@pytest.mark.parametrize(
+    ("environ", "told"),
+    [
+        ({}, "not set: programs see all GPUs"),
+        ({"CUDA_VISIBLE_DEVICES": "1"}, "1"),
+        ({"CUDA_VISIBLE_DEVICES": ""}, "empty: programs see no GPU"),
+    ],
+)
+def test_hidden_gpus_are_told(machine, environ, told):
+    assert section("frameworks", machine(environ=environ))["CUDA_VISIBLE_DEVICES"] == told
 
 
 def test_setting_that_is_absent_says_what_happens_without_it(machine):

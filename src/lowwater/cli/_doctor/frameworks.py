@@ -1,18 +1,24 @@
 """How TensorFlow and Keras will behave: devices, memory growth, backend."""
 
-import ctypes
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.model import NotMeasured
+from lowwater.model.gpus import Gpu
+from lowwater.model.units import format_bytes
 
-# Setting -> what TensorFlow does when it is not set.
+# Setting -> what the framework does when it is not set.
 UNSET: Mapping[str, str] = {
     "TF_FORCE_GPU_ALLOW_GROWTH": "not set: the program decides; by default, TensorFlow takes "
     "nearly all memory of each GPU on first use",
     "TF_GPU_ALLOCATOR": "not set: TensorFlow's own pool (BFC)",
+    "CUDA_VISIBLE_DEVICES": "not set: programs see all GPUs",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "not set: JAX takes most of each GPU on first use",
+    "XLA_PYTHON_CLIENT_MEM_FRACTION": "not set: JAX decides how much of each GPU it takes",
+    "XLA_PYTHON_CLIENT_ALLOCATOR": "not set: JAX's own pool",
+    "PYTORCH_CUDA_ALLOC_CONF": "not set: torch's own pool with its defaults",
     "TF_USE_LEGACY_KERAS": "not set: tf.keras is Keras 3",
 }
 
@@ -41,12 +47,26 @@ def _gpus(around: Machine) -> Fact:
     return ", ".join(files) if files else NotMeasured("no GPU here")
 
 
-def _nvml(_: Machine) -> Fact:
+def _nvml(around: Machine) -> Fact:
+    """The driver and its GPUs, or why it does not answer."""
+    driver = around.driver()
+    if isinstance(driver, NotMeasured):
+        return driver
     try:
-        ctypes.CDLL("libnvidia-ml.so.1")
-    except OSError:
-        return NotMeasured("NVML library not found")
-    return "library found"
+        version, gpus = driver.version(), driver.gpus()
+    finally:
+        driver.close()
+    told = version.why if isinstance(version, NotMeasured) else f"driver {version}"
+    if isinstance(gpus, NotMeasured):
+        return f"{told}; {gpus.why}"
+    return "; ".join([told, *(_gpu(number, gpu) for number, gpu in enumerate(gpus))])
+
+
+def _gpu(number: int, gpu: Gpu | NotMeasured) -> str:
+    if isinstance(gpu, NotMeasured):
+        return f"GPU {number}: {gpu.why}"
+    used, total = format_bytes(gpu.used_bytes), format_bytes(gpu.total_bytes)
+    return f"GPU {number}: {gpu.name}, {used} of {total} in use"
 
 
 def _host_tensors(around: Machine) -> Fact:
@@ -66,7 +86,17 @@ def _host_tensors(around: Machine) -> Fact:
 
 
 def _setting(name: str) -> Source:
+    # Empty is a setting, too: it hides all GPUs.
+    if name == "CUDA_VISIBLE_DEVICES":
+        return _visible
     return lambda around: around.environ.get(name) or UNSET[name]
+
+
+def _visible(around: Machine) -> Fact:
+    value = around.environ.get("CUDA_VISIBLE_DEVICES")
+    if value is None:
+        return UNSET["CUDA_VISIBLE_DEVICES"]
+    return value or "empty: programs see no GPU"
 
 
 FRAMEWORKS: Mapping[str, Source] = {

@@ -15,6 +15,7 @@ from lowwater.probes.cgroup import CgroupProbe
 from lowwater.probes.cpython import CPythonProbe
 from lowwater.probes.glibc import malloc_library
 from lowwater.probes.host import HostProbe
+from lowwater.probes.nvml import Driver
 
 # Text for people, or a number of bytes where the fact's name ends in `_bytes`.
 Fact: TypeAlias = str | int | NotMeasured
@@ -43,6 +44,7 @@ class Machine:
     platform: str = sys.platform
     version_of: Callable[[str], str | None] = installed_version
     malloc_library: Callable[[], str | None] = malloc_library
+    driver: Callable[[], Driver | NotMeasured] = Driver.opened
     probes: tuple[Probe, ...] = field(default_factory=_probes)
 
     def read(self, path: str) -> str:

@@ -6,12 +6,10 @@ import random
 import signal
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any, NoReturn
 
-from lowwater.agent.instrumentation._imports import AfterImport
+from lowwater.agent import device_settings
 from lowwater.isolation import call, surroundings
-from lowwater.isolation.device_memory import limit_tensorflow, limit_torch
 from lowwater.isolation.lending import Borrower
 from lowwater.isolation.local import logs
 from lowwater.isolation.local.channel import Channel
@@ -19,6 +17,7 @@ from lowwater.isolation.local.kinship import adopt_orphans, be_signalled_with_pa
 from lowwater.isolation.local.preloads import Lesson
 from lowwater.isolation.local.result import Result, raised, result_of
 from lowwater.isolation.parcel import from_descriptors, to_files, unpack
+from lowwater.model.device_settings import DeviceSettings
 from lowwater.probes.levels import levels_now
 
 NO_ANSWER = 70
@@ -114,17 +113,12 @@ def _answer(channel: Channel, result: Result, learned: tuple[str, ...]) -> None:
 
 
 def _limit_devices(limit_bytes: int | None) -> None:
-    """Before the first operation: the framework is there already, or comes with the function."""
-    # Read by JAX when it first looks for devices.
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    """Before the first operation: the framework is there already, or comes with the function.
 
-    def tensorflow(module: ModuleType) -> None:
-        limit_tensorflow(module, limit_bytes)
-
-    def torch(module: ModuleType) -> None:
-        limit_torch(module, limit_bytes)
-
-    sys.meta_path.insert(0, AfterImport({"tensorflow": tensorflow, "torch": torch}))
+    A limit where one is given, else memory growth: what is not used stays free for others.
+    """
+    wanted = DeviceSettings(growth=True, limit_bytes=limit_bytes)
+    device_settings.start(wanted, lambda _: None, overrides=False)
 
 
 def _end(status: int) -> NoReturn:
