@@ -23,7 +23,8 @@ def render(receipt: Receipt) -> str:
     told = [f"counted in use: {counted}"] if counted else []
     told += [f"emptied: {what}" for what in receipt.emptied]
     told += [] if receipt.survivors else [f"still held: {receipt.looked_for}"]
-    rest = [
+    rest = [*map(text.told_device, receipt.devices)]
+    rest += [
         f"returned only when the process ends: {text.told_reserve(one)}" for one in receipt.reserves
     ]
     held = [_held(f"still held: {line}", one) for line, one in text.told_survivors(receipt)]

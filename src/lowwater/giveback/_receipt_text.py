@@ -10,7 +10,7 @@ from lowwater.model.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lowwater.giveback.receipt import Receipt, Reserve, StepDone, Survivor
+    from lowwater.giveback.receipt import DeviceReceipt, Receipt, Reserve, StepDone, Survivor
 
 # Less than a page is the noise of our own measuring, not something that was given back.
 _NOISE = 4096
@@ -49,6 +49,25 @@ def told_reserve(reserve: Reserve) -> str:
     free = max(0, reserve.size_bytes - reserve.in_use_bytes)
     part = "all" if reserve.in_use_bytes < _NOISE else format_bytes(free)
     return f"{reserve.pool}, {format_bytes(reserve.size_bytes)}, {part} of it free for reuse"
+
+
+def told_device(device: DeviceReceipt) -> str:
+    """What is in use on it, and what the driver counts."""
+    in_use = _change(device.in_use_before_bytes, device.in_use_after_bytes)
+    told = f"{device.place}: in use {in_use}"
+    if device.driver_after_bytes is None:
+        why = device.not_measured.get("driver_bytes", "")
+        return f"{told}; the driver's count is not measured ({why})"
+    taken = _change(device.driver_before_bytes, device.driver_after_bytes)
+    return f"{told}; taken from the driver {taken}, returned only when the process ends"
+
+
+def _change(before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return "not measured"
+    if abs(before - after) < _NOISE:
+        return f"{format_bytes(after)} (as before)"
+    return f"{format_bytes(before)} → {format_bytes(after)}"
 
 
 def told_survivors(receipt: Receipt) -> list[tuple[str, Survivor]]:
@@ -111,6 +130,7 @@ def _lines(receipt: Receipt) -> Iterator[str]:
         for line, trace in told_others(survivor):
             yield f"  {line}"
             yield from (f"  {line}" for line in trace)
+    yield from map(told_device, receipt.devices)
     for reserve in receipt.reserves:
         yield f"returned only when the process ends: {told_reserve(reserve)}"
     yield from (f"note: {note}" for note in receipt.notes)

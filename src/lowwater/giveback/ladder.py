@@ -1,5 +1,8 @@
 """Climbs the ladder, measures around each step, and writes the receipt."""
 
+from dataclasses import replace
+
+from lowwater.giveback.device_receipts import compared, devices_now
 from lowwater.giveback.holding import reached_from
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import (
@@ -36,6 +39,7 @@ def climb(request: Request) -> Receipt:
     """All steps that the level allows."""
     request.seen = watched = request.seen or living()
     first = before = levels_now()
+    devices = devices_now(first)
     steps: list[StepDone] = []
     for step in LADDER:
         if request.level == "gentle" and not step.is_gentle:
@@ -46,7 +50,8 @@ def climb(request: Request) -> Receipt:
             steps.append(_done(step, before, after, deaths(watched), skipped))
         watched = [one for one in watched if one.is_alive]
         before = after
-    return _receipt(request, first, before, tuple(steps))
+    receipt = _receipt(request, first, before, tuple(steps))
+    return replace(receipt, devices=compared(devices, devices_now(before)))
 
 
 def _run(step: ReleaseStep, request: Request) -> str | None:

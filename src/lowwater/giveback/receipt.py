@@ -72,6 +72,23 @@ class Reserve:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceReceipt:
+    """One accelerator before and after; what is None could not be measured.
+
+    `driver_bytes` is what this process takes of it according to the driver: the pool of the
+    framework and the context. The pool keeps what it has, so this falls only with the process.
+    """
+
+    place: str
+    in_use_before_bytes: int | None
+    in_use_after_bytes: int | None
+    driver_before_bytes: int | None = None
+    driver_after_bytes: int | None = None
+    driver_free_bytes: int | None = None
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """The outcome of one release. It holds names and numbers only, so it keeps nothing alive.
 
@@ -79,9 +96,9 @@ class Receipt:
     system. `freed_parts` says what the first consists of: what `malloc` had handed out, as
     `psutil.heap_info()` counts it, small objects of `python`, estimated from their number,
     tensors inside TensorFlow's `pool`, and `results` of isolated calls. `device_bytes` went
-    back to the allocators of accelerators. `grown_bytes` is what memory in use had grown by
-    inside a `lifecycle` block. `looked_for` says what is not left if
-    there are no `survivors`.
+    back to the allocators of accelerators; `devices` has a section for each of them.
+    `grown_bytes` is what memory in use had grown by inside a `lifecycle` block. `looked_for` says
+    what is not left if there are no `survivors`.
     """
 
     name: str | None = None
@@ -95,6 +112,7 @@ class Receipt:
     reserves: tuple[Reserve, ...] = ()
     notes: tuple[str, ...] = ()
     freed_parts: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[DeviceReceipt, ...] = ()
     looked_for: str = "no model, optimizer, layer or variable of the program"
 
     def to_dict(self) -> dict[str, Any]:
