@@ -196,7 +196,7 @@ def test_forked_children_do_not_write_into_the_recording(programs, ends):
     assert ordinals == sorted(set(ordinals))
     assert ordinals[-1] == 12
     assert "train.py:5" not in {unit.where for unit in run.timeline.units}
-    assert run.timeline.footprint is not None
+    assert run.timeline.overhead is not None
 
 
 def test_a_full_disk_costs_the_recording_and_not_the_program(programs):

@@ -26,7 +26,7 @@ def cut(timeline: Timeline, unit: Unit, rounds: int) -> Timeline:
         holders=timeline.holders if is_last else (),
         tallies=timeline.tallies if is_last else (),
         native_trace=None,
-        footprint=None,
+        overhead=None,
         ending=None,
         experiments=None,
     )

@@ -242,7 +242,7 @@ class Observer:
                 if pending is not None:
                     self._write(pending)
             self._finish_experiments()  # last of all: a signal may cut it short
-            self._journal.append(self._footprint())
+            self._journal.append(self._overhead())
         self.abandon()
 
     def _finish_experiments(self) -> None:
@@ -260,7 +260,7 @@ class Observer:
         self._journal.close()
         self.escalation.abandon()
 
-    def _footprint(self) -> Spent:
+    def _overhead(self) -> Spent:
         made = self.escalation
         return Spent(
             samples=sum(pace.samples for pace in self._paces),

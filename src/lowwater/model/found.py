@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lowwater.model.devices import Device
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
-from lowwater.model.measured import Ending, Footprint, Mending, Note
+from lowwater.model.measured import Ending, Overhead, Mending, Note
 
 if TYPE_CHECKING:
     from lowwater.model.experiment import Conclusion, Experiments
@@ -97,7 +97,7 @@ class Diagnosis:
     # What a changed run says of its experiment; `notes` has it too, for a reader.
     of_experiment: tuple[Note, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    footprint: Footprint | None = None
+    overhead: Overhead | None = None
     ending: Ending | None = None
     mended: tuple[Mending, ...] = ()
     # Only where `lowwater diagnose` has run the program with changes.

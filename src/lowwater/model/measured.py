@@ -147,7 +147,7 @@ class OutsideSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
+class Overhead:
     """What watching has cost, in seconds of processor time; `process_s` is that of the program.
 
     0 where it is not known: an earlier release made the recording.

@@ -12,7 +12,7 @@ from lowwater.model.measured import (
     EXIT,
     Collection,
     Ending,
-    Footprint,
+    Overhead,
     Mending,
     Moment,
     Note,
@@ -47,7 +47,7 @@ class Timeline:
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     mended: tuple[Mending, ...] = ()
-    footprint: Footprint | None = None
+    overhead: Overhead | None = None
     ending: Ending | None = None
     experiments: "Experiments | None" = None
     # Made once: each of many units is asked for again and again.

@@ -13,7 +13,7 @@ from lowwater.model import (
     Census,
     Collection,
     Ending,
-    Footprint,
+    Overhead,
     Holder,
     Mending,
     Moment,
@@ -77,7 +77,7 @@ class Fold:
         self.unmeasured: dict[str, str] = {}
         self.notes: list[Note] = []
         self.mended: list[Mending] = []
-        self.footprint: Footprint | None = None
+        self.overhead: Overhead | None = None
         self.ended: records.Ended | None = None
         self.failed: records.Failed | None = None
         self.experiments: Experiments | None = None
@@ -135,7 +135,7 @@ class Fold:
             case records.Unmeasured(probe, str(why)) if len(self.unmeasured) < MOST_UNMEASURED:
                 self.unmeasured[probe] = why
             case records.Spent():
-                self.footprint = _footprint(record)
+                self.overhead = _overhead(record)
             case records.Noted(elapsed_us, text, topic):
                 note = Note(elapsed_us / 1e6, text, _topic(topic))
                 self._add("notes", self.notes, note, MOST_NOTES)
@@ -188,7 +188,7 @@ class Fold:
             unmeasured=self.unmeasured,
             notes=(*self.notes, *self._about_left_out(len(units))),
             mended=tuple(self.mended),
-            footprint=self.footprint,
+            overhead=self.overhead,
             ending=self._ending(),
             experiments=self.experiments,
         )
@@ -281,8 +281,8 @@ def _census(counted: records.Counted) -> Census:
     )
 
 
-def _footprint(spent: records.Spent) -> Footprint:
-    return Footprint(
+def _overhead(spent: records.Spent) -> Overhead:
+    return Overhead(
         spent.samples,
         spent.sampling_us / 1e6,
         spent.collections,

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.model import Diagnosis, Footprint, Kind, Ledger, Verdict
+from lowwater.model import Diagnosis, Overhead, Kind, Ledger, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
@@ -74,7 +74,7 @@ def _draw_plain(diagnosis: Diagnosis, width: int, console: Console, *, why: bool
     for part in _answer(diagnosis, width, why=why):
         console.print(part)
         console.print()
-    for part in (*_summary(diagnosis, width), *_footprint(diagnosis, verbose=False)):
+    for part in (*_summary(diagnosis, width), *_overhead(diagnosis, verbose=False)):
         console.print(part)
 
 
@@ -96,7 +96,7 @@ def _sections(
     if diagnosis.notes:
         yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
     yield from _ending(diagnosis)
-    yield from _footprint(diagnosis, verbose=verbose)
+    yield from _overhead(diagnosis, verbose=verbose)
 
 
 def _summary(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
@@ -238,9 +238,9 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
 
-def _footprint(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType]:
+def _overhead(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType]:
     """Our own cost, as the program felt it, and where to find more."""
-    cost, ending = diagnosis.footprint, diagnosis.ending
+    cost, ending = diagnosis.overhead, diagnosis.ending
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
@@ -252,7 +252,7 @@ def _footprint(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableTyp
     yield Text(told if verbose else f"{told}{space}{more}", "dim")
 
 
-def _cost_of_looking(cost: Footprint) -> str:
+def _cost_of_looking(cost: Overhead) -> str:
     """What a flat run never pays."""
     told = _counted_cost(cost.collections, "garbage collection", cost.collecting_s)
     if cost.censuses:

@@ -27,7 +27,8 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "ledger": _ledger(diagnosis.ledger),
         "notes": list(diagnosis.notes),
         "environment": dict(diagnosis.environment),
-        "footprint": asdict(diagnosis.footprint) if diagnosis.footprint else None,
+        # Its name in the contract; everywhere else a footprint is what a training step takes.
+        "footprint": asdict(diagnosis.overhead) if diagnosis.overhead else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
         "mended": [asdict(mending) for mending in diagnosis.mended],
         **experiments_json.to_dict(diagnosis),

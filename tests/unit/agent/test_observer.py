@@ -366,8 +366,8 @@ def test_censuses_of_a_rising_run_are_recorded_with_what_they_found(path, clock)
     assert [round(census.took_s, 3) for census in timeline.censuses] == [1.0] * len(inquiry.seen)
     assert [holder.steps[1].edge for holder in timeline.holders] == [".saved"]
     assert [tally.name for tally in timeline.tallies] == ["fit"]
-    assert timeline.footprint.censuses == len(inquiry.seen)
-    assert timeline.footprint.census_s == pytest.approx(len(inquiry.seen), rel=0.01)
+    assert timeline.overhead.censuses == len(inquiry.seen)
+    assert timeline.overhead.census_s == pytest.approx(len(inquiry.seen), rel=0.01)
 
 
 class Blocks:
@@ -408,7 +408,7 @@ def test_a_flat_run_has_no_census(path, clock):
 
     assert inquiry.seen == []
     assert timeline.censuses == ()
-    assert timeline.footprint.censuses == 0
+    assert timeline.overhead.censuses == 0
 
 
 def test_however_long_a_run_is_it_has_five_censuses_at_the_most(path, clock):
@@ -422,7 +422,7 @@ def test_a_census_does_not_silence_the_unit_that_needed_it(path, clock):
     timeline = rising_run(path, clock, Inquiry(clock), rounds=60)
 
     assert [sample.ordinal for sample in timeline.samples] == [*range(1, 61)]
-    assert timeline.footprint.sampling_s < 0.1
+    assert timeline.overhead.sampling_s < 0.1
 
 
 @pytest.mark.parametrize(
@@ -573,7 +573,7 @@ def test_what_was_freed_when_the_program_ended_is_not_looked_at(path, clock):
     watching.finish()
 
     assert [census.ordinal for census in load(path).censuses] == [4]
-    assert load(path).footprint.collections == 2
+    assert load(path).overhead.collections == 2
 
 
 def test_a_program_that_took_long_can_afford_it_in_its_round(path, clock):

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Census, Ending, Footprint, OutsideSample
+from lowwater.model import Census, Ending, Overhead, OutsideSample
 from lowwater.supervisor.session import diagnose
 from lowwater.testing import a_holder, a_module, a_run, an_array, together
 from replay.transforms import (
@@ -22,7 +22,7 @@ RUN = replace(
     outside=tuple(OutsideSample(float(second), 1 << 28) for second in range(61)),
     censuses=tuple(Census(1, at, 5.0 * at, 0.1, at << 22, 1000) for at in (4, 8)),
     holders=(a_holder(a_module(), an_array(".saved"), grows=".saved"),),
-    footprint=Footprint(72, 0.1, 2, 0.1),
+    overhead=Overhead(72, 0.1, 2, 0.1),
     ending=Ending(60.0, 0),
 )
 EPOCH, ITERATION = RUN.units
@@ -36,7 +36,7 @@ def test_cut_run_knows_nothing_of_what_came_later():
     assert [one.ordinal for one in early.collections] == [4]
     assert [one.ordinal for one in early.censuses] == [4]
     assert early.holders == ()
-    assert early.footprint is early.ending is None
+    assert early.overhead is early.ending is None
     assert max(look.elapsed_s for look in early.outside) <= 31
 
 

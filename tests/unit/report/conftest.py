@@ -10,7 +10,7 @@ from lowwater.model import (
     Diagnosis,
     Ending,
     Finding,
-    Footprint,
+    Overhead,
     Kind,
     Ledger,
     LedgerRow,
@@ -65,7 +65,7 @@ def diagnosis(kind: Kind, because: str, book: Ledger, unit: Unit = EPOCH) -> Dia
         (verdict,),
         ledger=book,
         environment=environment,
-        footprint=Footprint(26, 0.004, 4 if is_leak else 0, 0.8 if is_leak else 0.0),
+        overhead=Overhead(26, 0.004, 4 if is_leak else 0, 0.8 if is_leak else 0.0),
         ending=ENDED_WELL,
     )
 
@@ -174,7 +174,7 @@ def growing_container() -> Finding:
 
 def leak_with_a_finding() -> Diagnosis:
     told = replace(leak(), findings=(saved_predictions(),))
-    return replace(told, footprint=Footprint(26, 0.004, 4, 0.8, 2, 0.4, 31.2))
+    return replace(told, overhead=Overhead(26, 0.004, 4, 0.8, 2, 0.4, 31.2))
 
 
 def leak_with_two_findings() -> Diagnosis:

@@ -93,7 +93,7 @@ def test_finding_without_trace_and_fingerprint_says_so(told: Told) -> None:
     assert finding["fingerprint"] is None
 
 
-def test_footprint_tells_the_censuses(told: Told) -> None:
+def test_overhead_tells_the_censuses(told: Told) -> None:
     footprint = to_dict(told("leak-with-a-finding"))["footprint"]
 
     assert (footprint["censuses"], footprint["census_s"]) == (2, 0.4)

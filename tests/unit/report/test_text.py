@@ -12,7 +12,7 @@ from lowwater.model import (
     Diagnosis,
     Ending,
     Finding,
-    Footprint,
+    Overhead,
     Kind,
     Ledger,
     LedgerRow,
@@ -250,13 +250,13 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
 @pytest.mark.parametrize(
     ("cost", "sentence"),
     [
-        (Footprint(26, 0.004, 0, 0.0), "Overhead: 4 ms sampling in 42.0 s."),
+        (Overhead(26, 0.004, 0, 0.0), "Overhead: 4 ms sampling in 42.0 s."),
         (
-            Footprint(26, 0.004, 1, 0.2),
+            Overhead(26, 0.004, 1, 0.2),
             ("Overhead: 4 ms sampling in 42.0 s; 1 garbage collection (200 ms) to find the cause."),
         ),
         (
-            Footprint(26, 0.004, 4, 0.8, censuses=2, census_s=0.4, process_s=9.2),
+            Overhead(26, 0.004, 4, 0.8, censuses=2, census_s=0.4, process_s=9.2),
             (
                 "Overhead: 4 ms sampling in 42.0 s; 4 garbage collections (800 ms) and "
                 "2 heap scans (400 ms) to find the cause, 13 % of the run's processor time."
@@ -264,8 +264,8 @@ def test_program_that_ended_well_is_not_told(told: Told, ending: Ending | None) 
         ),
     ],
 )
-def test_our_own_cost_is_told(told: Told, cost: Footprint, sentence: str) -> None:
-    screen = render(replace(told("flat"), footprint=cost))
+def test_our_own_cost_is_told(told: Told, cost: Overhead, sentence: str) -> None:
+    screen = render(replace(told("flat"), overhead=cost))
 
     assert sentence in " ".join(screen.split())
 
