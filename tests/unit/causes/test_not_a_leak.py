@@ -49,8 +49,7 @@ def test_fragmented_heap_is_explained():
 
     assert finding.code == "LW402"
     assert finding.message == (
-        "80.0 MiB of freed memory are stuck in malloc's heap, between objects that are still "
-        "in use."
+        "80.0 MiB of freed memory is stuck in malloc's heap, between objects that are still in use."
     )
 
 
