@@ -107,7 +107,7 @@ def _by_call(traced: Tally | None, evidence: Evidence) -> Claim:
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is not None:
         rate = _words.rise(shapes, "new shape", "new shapes", evidence)
-        message = f"`{shapes.name}` gets {rate}, and traces and keeps a graph for each."
+        message = f"`{shapes.name}` gets {rate}, and traces and keeps a graph each time."
         return Claim(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
     often = _words.often(traced, evidence) if traced else "and again"
     message = f"A Keras function is traced again {often}, and keeps a graph each time."

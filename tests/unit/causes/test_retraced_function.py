@@ -45,7 +45,7 @@ def test_argument_that_changes_is_named():
 
     [finding] = find_causes(an_evidence(a_trace_cache(), traces))
 
-    assert finding.message.endswith(f"keeps a graph for each: its argument {change}.")
+    assert finding.message.endswith(f"keeps a graph each time: its argument {change}.")
 
 
 def test_function_traced_every_epoch_is_found_with_its_native_side():
