@@ -7,7 +7,7 @@ process, and once more when it has ended. Bytes are counted, so a busy machine c
 The numbers are kept in benchmarks/results, and written to docs/what-really-frees-memory.md.
 
 $ python benchmarks/devices.py                    # about ten minutes on two cores
-$ python benchmarks/devices.py --only lifecycle   # some, printed only
+$ python benchmarks/devices.py --only lifecycle   # some, printed only; kept with --write
 """
 
 import argparse
@@ -30,6 +30,8 @@ from hostgpu.machine import Machine  # noqa: E402
 PAGE = runpy.run_path(str(HERE / "what_frees_page.py"))
 PROGRAM = HERE / "programs" / "give_back_on_device.py"
 ROUNDS = 20
+# A process that ends keeps nothing, and each of them takes seconds to start.
+ROUNDS_APART, APART = 3, ("subprocess", "isolated")
 DEVICE_BYTES, CONTEXT_BYTES = 2 << 30, 96 << 20
 TIME_LIMIT_S = 900
 ASKS_DRIVER = """
@@ -48,9 +50,10 @@ def planned() -> Iterator[tuple[str, str]]:
 
 def measured(machine: Machine, program: str, advice: str) -> dict[str, Any]:
     """One row: what is left on the device, or the reason why that is not known."""
-    row: dict[str, Any] = {"program": program, "advice": advice}
+    rounds = ROUNDS_APART if advice in APART else ROUNDS
+    row: dict[str, Any] = {"program": program, "advice": advice, "rounds": rounds}
     environment = machine.environment() | {"KERAS_BACKEND": "tensorflow"}
-    command = [sys.executable, "-P", str(PROGRAM), program, advice, "--rounds", str(ROUNDS)]
+    command = [sys.executable, "-P", str(PROGRAM), program, advice, "--rounds", str(rounds)]
     try:
         done = subprocess.run(
             command,
@@ -71,10 +74,18 @@ def measured(machine: Machine, program: str, advice: str) -> dict[str, Any]:
     return row | json.loads(told) | {"driver_after_end_bytes": int(after.stdout)}
 
 
+def merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The new rows, and those of before that were not measured again, in the order of the page."""
+    kept = json.loads(PAGE["ON_DEVICE"].read_text())["rows"] if PAGE["ON_DEVICE"].exists() else []
+    known = {(row["program"], row["advice"]): row for row in (*kept, *rows)}
+    return [known[place] for place in planned() if place in known]
+
+
 def main() -> None:
     """Measure the rows one after the other; keep the numbers and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="rows whose `program advice` has this text")
+    parser.add_argument("--write", action="store_true", help="keep the results of --only, too")
     asked = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     rows = []
@@ -86,13 +97,12 @@ def main() -> None:
             print(*place, rows[-1].get("not_measured", ""), file=sys.stderr, flush=True)
     results = {
         "schema": "lowwater.devices/1",
-        "rounds": ROUNDS,
         "device_bytes": DEVICE_BYTES,
         "context_bytes": CONTEXT_BYTES,
-        "rows": rows,
     }
-    print(PAGE["DEVICE"]["tables"](results))
-    if not asked.only:
+    print(PAGE["DEVICE"]["tables"](results | {"rows": rows}))
+    if asked.write or not asked.only:
+        results["rows"] = merged(rows)
         PAGE["ON_DEVICE"].write_text(json.dumps(results, indent=1) + "\n")
         PAGE["write"](json.loads(PAGE["KEPT"].read_text()))
 

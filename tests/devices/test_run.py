@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -158,6 +159,34 @@ def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, watched
     assert "holds 900.0 MiB of GPU 0" in done.stderr
     assert "GPU 1" not in done.stderr
     assert any(str(neighbour.pid) in note for note in report["notes"])
+
+
+# Of one look: the count, and of each GPU its handle, name, UUID, memory, both lists of processes,
+# utilization and MIG.
+MOST_ANSWERS = 12
+LOOK_EVERY_S = 0.5
+MANY_ROUNDS = """
+import lowwater
+import tensorflow as tf
+
+with tf.device("GPU:0"):
+    kept = tf.zeros(1 << 20)
+for number in range(3000):
+    lowwater.boundary("step")
+"""
+
+
+def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, watched, tmp_path):
+    count = tmp_path / "answers"
+    environment = hostgpu(1024 * MIB).environment(nvml_count=count)
+    began = time.monotonic()
+
+    report, _ = watched(MANY_ROUNDS, environment)
+
+    elapsed_s = time.monotonic() - began
+    assert sum(unit["rounds"] for unit in report["units"]) >= 3000
+    answers = count.stat().st_size
+    assert 2 * MOST_ANSWERS / 2 <= answers <= MOST_ANSWERS * (elapsed_s / LOOK_EVERY_S + 2)
 
 
 def test_program_on_the_cpu_is_told_nothing_of_drivers(watched, tmp_path):
