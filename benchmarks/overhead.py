@@ -260,7 +260,8 @@ def main() -> None:
     asked.out.write_text(json.dumps(results(timings, asked.rounds), indent=1) + "\n")
     print(
         f"\nMedian of {asked.rounds} interleaved rounds (lowest to highest), "
-        f"{os.cpu_count()} cores, no GPU ({ON_DEVICE}: host memory that plays one). Numbers: {asked.out}\n"
+        f"{os.cpu_count()} cores, no GPU ({ON_DEVICE}: host memory that plays one). "
+        f"Numbers: {asked.out}\n"
     )
     print(table(timings, tools, programs))
     print(f"\n{fixed_costs(timings, tools)}")

@@ -65,7 +65,11 @@ def test_nothing_is_kept_where_nothing_has_changed(driver, watch):
     driver.used_bytes = 64 * MIB
     looks_within(watch, 5)
 
-    assert [type(one).__name__ for one in watch.records] == ["GpuFound", "GpuSeen", "GpuSeen"]
+    _, *looks = watch.records
+    assert [type(one).__name__ for one in looks] == ["GpuSeen"] * 3
+    # Both ends of the first five seconds, and what came then.
+    assert [one.ours_bytes for one in looks] == [0, 0, 64 * MIB]
+    assert looks[0].elapsed_us < looks[1].elapsed_us < 5_000_000
 
 
 def test_driver_that_is_not_there_is_tried_once(monkeypatch, watch):
