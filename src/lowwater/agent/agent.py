@@ -193,7 +193,8 @@ def _remove_from(items: list[Any], item: object) -> None:
 
 def start(assignment: Assignment) -> Agent | None:
     """Go on with the recording, and place the boundaries; None where that fails."""
-    journal = Journal(Writer(assignment.recording, assignment.descriptor))
+    writer = Writer(assignment.recording, assignment.descriptor)
+    journal = Journal(writer, began_s=assignment.began_s)
     tell_failures_to(journal.note)
     agent = None
     try:

@@ -22,7 +22,7 @@ import msgspec
 
 from lowwater.errors import UsageError
 from lowwater.isolation.fingerprint import Fingerprints
-from lowwater.isolation.outcome import MemoryStory, TrialOutcome
+from lowwater.isolation.outcome import DriverStory, MemoryStory, TrialOutcome
 from lowwater.isolation.results_contents import MAGIC, Contents, Record, contents_of, decoded
 from lowwater.isolation.results_frames import MARK, Payload, frame
 from lowwater.isolation.trial import Trial
@@ -216,8 +216,13 @@ def _outcome(record: Record | None) -> TrialOutcome:
     value = zlib.decompress(record.value) if record.is_compressed else record.value
     return TrialOutcome(
         value=pickle.loads(value),  # noqa: S301 - see above
-        memory=MemoryStory(**record.memory),
+        memory=_memory(record.memory),
         elapsed_s=record.elapsed_s,
         attempts=record.attempts,
         started="results file",
     )
+
+
+def _memory(told: dict[str, Any]) -> MemoryStory:
+    driver = {name: DriverStory(**story) for name, story in told.get("driver", {}).items()}
+    return MemoryStory(**{**told, "driver": driver})

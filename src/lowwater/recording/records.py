@@ -193,7 +193,7 @@ class GpuFound(_Record, tag="gpu"):
 
 
 class GpuSeen(_Record, tag="g"):
-    """What the driver says of a GPU, at the start and after each change."""
+    """What the driver says of a GPU, at both ends of each time in which nothing changed."""
 
     elapsed_us: _Number
     index: _Number

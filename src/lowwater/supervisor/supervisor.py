@@ -19,6 +19,7 @@ from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end, head_of
 from lowwater.supervisor.gpu_watch import GpuWatch
 from lowwater.supervisor.gpus import who_holds
+from lowwater.supervisor.launch import Launched
 from lowwater.supervisor.signals import ENDING, Witness, for_the_program, held_back
 
 _LOOK_EVERY_S = 0.5
@@ -77,7 +78,7 @@ def supervise(
     """Stay with the program to its end, whatever that is; `on_look` is called twice a second."""
     head = head_of(recording)
     kills_before, largest_before = _oom_kills(), _largest_child_bytes()
-    began_s = time.perf_counter()
+    began_s = child.began_s if isinstance(child, Launched) else time.perf_counter()
     outside, gpus = Outside(child.pid), GpuWatch(child.pid, _warn, who_holds)
     waiting = _Waiting(child, witness)
     with held_back():

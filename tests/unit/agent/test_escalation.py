@@ -6,6 +6,7 @@ from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary
 from lowwater.agent.readings import Readings
 from lowwater.model import Reading
+from lowwater.model.gauges import Level
 from lowwater.recording.records import Collected, Counted, Noted
 
 MIB = 1 << 20
@@ -26,12 +27,14 @@ class Program:
     def __init__(self, census_s=0.1, census_fails=None):
         self.now_s, self.used, self.census_s, self.inquiries = 100.0, 100 * MIB, census_s, 0
         self.census_fails = census_fails
+        self.on_device = 50 * MIB
         self.written = Written()
         journal = Journal(self.written, Clocks(self.clock, self.clock, self.clock))
         self.escalation = Escalation(Readings([self], journal), journal, Means(self.inquire))
 
     def read(self):
-        return Reading({"heap_used": self.used, "mmap_used": 0})
+        gauges = {"heap_used": self.used, "mmap_used": 0, "GPU:0 in use": self.on_device}
+        return Reading(gauges)
 
     def clock(self):
         return self.now_s
@@ -43,13 +46,14 @@ class Program:
             raise self.census_fails
         return 1000, ()
 
-    def run(self, rounds, *, grows_bytes=0):
+    def run(self, rounds, *, grows_bytes=0, grows_on_device=0):
         for ordinal in range(1, rounds + 1):
             self.now_s += 1.0
             self.used += grows_bytes
+            self.on_device += grows_on_device
             self.escalation.consider(
                 Boundary(0, ordinal, self.now_s),
-                self.used,
+                Level(self.used, self.on_device),
                 [ordinal],
                 at_end=ordinal == rounds,
                 around=None,
@@ -76,6 +80,20 @@ def test_rising_program_is_collected_and_scanned_at_least_twice():
 
     assert len(program.all(Collected)) == program.escalation.collections >= 2
     assert len(program.all(Counted)) == program.inquiries >= 2
+
+
+def test_program_that_rises_on_a_device_alone_is_scanned_as_well():
+    program = Program()
+
+    program.run(20, grows_on_device=8 * MIB)
+
+    assert len(program.all(Counted)) == program.inquiries >= 2
+    first, *_, last = program.all(Counted)
+    assert last.in_use_bytes - first.in_use_bytes >= 8 * MIB
+    # What a collection frees is judged on the host: the device is no part of it.
+    assert {(one.before_bytes, one.after_bytes) for one in program.all(Collected)} == {
+        (100 * MIB, 100 * MIB)
+    }
 
 
 def test_scans_are_at_most_five_however_long_it_rises():

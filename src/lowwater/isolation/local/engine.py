@@ -13,7 +13,7 @@ from typing import Any, Literal
 from lowwater.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, LowwaterError
 from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.lending import ASK
-from lowwater.isolation.local import logs
+from lowwater.isolation.local import driver_look, logs
 from lowwater.isolation.local.channel import Channel, Message
 from lowwater.isolation.local.control_group import remove_stale_groups
 from lowwater.isolation.local.output import Stream, streams
@@ -45,6 +45,8 @@ class Raw:
     story: dict[str, Any] = field(default_factory=dict)
     started: str = "fork"
     elapsed_s: float = 0.0
+    # What its process took of each GPU; None if that could not say so any more.
+    taken: dict[int, int | str] | None = None
 
 
 class _NotStarted(Exception):
@@ -53,15 +55,17 @@ class _NotStarted(Exception):
 
 def run(order: TrialOrder, *, start: Start = "fork", preload: Sequence[str] = ()) -> Raw:
     """Make the call in a fresh process, and wait until that is gone."""
-    began = time.monotonic()
+    began, gpus = time.monotonic(), driver_look.look()
     for _ in range(_MOST_SERVERS):
         server, started = _server(start, preload)
+        trial = _Trial(order)
         try:
-            raw = _Trial(order).run(server)
+            raw = trial.run(server)
         except _NotStarted:
             server.await_end()
             continue
         raw.started, raw.elapsed_s = started, time.monotonic() - began
+        raw.story["driver"] = driver_look.given_back(gpus, trial.pid, raw.taken)
         return raw
     told = f"The process that starts trials failed every time: {server.last_words()}"
     return Raw(error=ChildDied(told), elapsed_s=time.monotonic() - began)
@@ -94,6 +98,11 @@ class _Trial:
         self._process: tuple[int, int] | None = None
         self._is_over = False
         self._events = selectors.DefaultSelector()
+
+    @property
+    def pid(self) -> int | None:
+        """The number that its process had, if there was one."""
+        return self._process[0] if self._process is not None else None
 
     def run(self, server: ServerProcess) -> Raw:
         here, of_child = Channel.pair()
@@ -186,6 +195,7 @@ class _Trial:
         else:
             self._raw.result = Result(message.kind, from_descriptors(message.descriptors))  # type: ignore[arg-type]
             _learned.update(message.body.pop("learned"))
+            self._raw.taken = message.body.pop("taken")
             self._raw.story |= message.body
 
     def _abandon(self, tidings: Channel) -> None:
