@@ -36,7 +36,7 @@ class Program:
     def clock(self):
         return self.now_s
 
-    def inquire(self, _in_use_bytes):
+    def inquire(self, _in_use_bytes, _risen_bytes):
         self.inquiries += 1
         self.now_s += self.census_s
         if self.census_fails is not None:

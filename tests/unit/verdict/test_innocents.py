@@ -70,7 +70,7 @@ def test_a_cache_that_fills_for_a_hundred_rounds_is_a_cache_too():
     verdict = verdict_of(a_run(120).fills(mib=8, until=90))
 
     assert verdict.kind is Kind.CACHE
-    assert "until epoch 91 and has not grown since" in verdict.because
+    assert "until epoch 90 and has not grown since" in verdict.because
 
 
 def test_a_cache_that_paused_for_one_round_is_not_full_yet():
