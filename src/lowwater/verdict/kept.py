@@ -261,7 +261,8 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
 
 def _beside(mapped: Explained, case: Case, account: Account) -> Explained:
     """What grows for certain is never flat, even where something else is what a user saw."""
-    because = f"{mapped.because}; {_subject(case)} {_now(case, account)}"
+    adds_up_to = words.amounts(account.growth.slope, case.unit)
+    because = f"{mapped.because}; {_subject(case)} {_now(case, account)}. {adds_up_to}"
     return Explained(Kind.TRICKLE, because)
 
 
