@@ -27,6 +27,9 @@ class Assignment:
     # What `DeviceSettings.to_plain` made.
     devices: "dict[str, Any] | None" = None
 
+    # "stop" ends the training of `fit` before memory runs out; "raise" other loops as well.
+    guard: str = ""
+
     def to_text(self) -> str:
         """For the agent; no letter of it needs more than a byte."""
         return json.dumps(asdict(self))

@@ -1,0 +1,39 @@
+"""What the guard says of itself: why it ended training, and what became of the model."""
+
+import os
+from typing import Final
+
+from lowwater.agent.guard.decision import Rise
+from lowwater.model.gauges import HOST
+from lowwater.model.guard import Guarded, Room
+from lowwater.model.units import format_bytes
+
+_NAMES: Final = {"fit": "fit call"}
+_PLURALS: Final = {"batch": "batches", "fit call": "fit calls"}
+
+
+def because_of(unit: str, place: str, rise: Rise, room: Room) -> str:
+    """Why this was the last safe boundary."""
+    name = name_of(unit)
+    memory = f"{HOST} memory" if place == HOST else place
+    what = f"the peak of {memory}" if rise.is_peak else f"{memory} in use"
+    much = format_bytes(rise.bytes_per_round)
+    over = f"the last {rise.rounds:,} {_PLURALS.get(name, f'{name}s')}"
+    left = f"{format_bytes(room.left_bytes)} of the {room.limit}"
+    return (
+        f"{what} rose by {much} per {name} over {over}, and {left} "
+        f"({format_bytes(room.limit_bytes)}) was left"
+    )
+
+
+def name_of(unit: str) -> str:
+    """A unit as a reader knows it, without its line."""
+    name = unit.partition(" at ")[0]
+    return _NAMES.get(name, name)
+
+
+def one_line_of(acted: Guarded) -> str:
+    """For the output of the program, at the moment when it happens."""
+    saved = ", ".join(os.path.basename(path) for path in acted.saved)
+    became = f"saved to {saved}" if saved else f"nothing could be saved: {acted.problem}"
+    return f"training was ended before memory runs out; {became}"

@@ -1,0 +1,40 @@
+"""What the guard watches, and what it did: limits, the room below them, a training that it ended."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Room(NamedTuple):
+    """One limit by the name that is shown, and the bytes that may still be taken below it."""
+
+    limit: str
+    limit_bytes: int
+    left_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """One training that the guard ended: where, why, and what was saved.
+
+    `rounds` are those of `unit` that were completed, over all `fit` calls. `epochs_completed` are
+    those of this `fit`, which is what `initial_epoch` takes; None outside of `fit`. `saved` is
+    empty where nothing could be saved, and `problem` says why.
+    """
+
+    elapsed_s: float
+    unit: str
+    rounds: int
+    place: str
+    limit: str
+    limit_bytes: int
+    left_bytes: int
+    needed_bytes: int
+    growth_bytes: int
+    because: str
+    epochs_completed: int | None = None
+    is_within_epoch: bool = False
+    is_raised: bool = False
+    saved: tuple[str, ...] = ()
+    has_optimizer: bool = True
+    problem: str = ""
+    later_fits: int = 0
