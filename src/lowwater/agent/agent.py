@@ -69,7 +69,6 @@ class Agent:
         observer: Observer,
         inquest: Inquest,
         experiment: "ChangedRun | None" = None,
-        guard: "Guard | None" = None,
     ) -> None:
         """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
         self.journal = journal
@@ -77,7 +76,7 @@ class Agent:
         self.inquest = inquest
         self._program = program
         self._experiment = experiment
-        self._guard = guard
+        self.guard: Guard | None = None
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
 
@@ -161,8 +160,8 @@ class Agent:
             ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
-        if self._guard is not None:
-            self._place(keras, self._guard.placements)
+        if self.guard is not None:
+            self._place(keras, self.guard.placements)
 
     def _place_first_use(self, context: ModuleType) -> None:
         self._place(context, lambda module: first_use.placements(module, self.shown))
@@ -228,7 +227,9 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
         guard = guard_for(assignment, program, journal)
         passes = guard.loop_passes if guard is not None else None
         observer = Observer(journal, readings, means, after_sample=passes)
-        return Agent(program, journal, observer, inquest, guard=guard)
+        agent = Agent(program, journal, observer, inquest)
+        agent.guard = guard
+        return agent
     from lowwater.diagnose.changed_run import ChangedRun
 
     experiment = ChangedRun(assignment.experiment, journal, program.shown)
@@ -236,9 +237,7 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
     return Agent(program, journal, observer, inquest, experiment)
 
 
-def guard_for(
-    assignment: Assignment, program: WatchedProgram, journal: Journal
-) -> "Guard | None":
+def guard_for(assignment: Assignment, program: WatchedProgram, journal: Journal) -> "Guard | None":
     """The guard, where the user has asked for it."""
     if not assignment.guard:
         return None

@@ -7,6 +7,7 @@ from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
 from lowwater.model.printable import one_line
 from lowwater.report._after_failure import after_a_failure
+from lowwater.report._guard import continuing
 from lowwater.report._step import NextStep
 from lowwater.report._words import counted, plural, unit_of
 
@@ -23,10 +24,8 @@ def next_steps(diagnosis: Diagnosis) -> tuple[NextStep, ...]:
     """The steps for this diagnosis, most useful first, without what its findings have said."""
     steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
     found = {finding.code for finding in diagnosis.findings}
-    return (
-        *after_a_failure(diagnosis),
-        *(step for step in steps if not step.said_by & found),
-    )
+    useful = [step for step in steps if not step.said_by & found]
+    return (*after_a_failure(diagnosis), *useful[:1], *continuing(diagnosis), *useful[1:])
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[NextStep]:

@@ -1,6 +1,7 @@
 """The guard in the watched program: looks at boundaries, and ends training at the last safe one."""
 
 import gc
+import os
 import sys
 import threading
 import weakref
@@ -270,7 +271,7 @@ class Guard:
         for model in models:
             try:
                 one = save(model, self._folder, facts)
-                saved.append(one.path)
+                saved.append(os.path.basename(one.path))
                 has_optimizer &= one.has_optimizer
                 problems += [one.problem] if one.problem else []
             except CannotSave as error:
@@ -299,7 +300,7 @@ class Guard:
 
 
 def _saving_at(place: str, models: Sequence[Any]) -> int:
-    """What saving takes there; one model after the other. On an accelerator: nothing to speak of."""
+    """What saving takes there, one model after the other; of an accelerator hardly anything."""
     take = saving_bytes if place == HOST else largest_bytes
     return max((take(model) for model in models), default=0) if place in (HOST, HOST_POOL) else 0
 

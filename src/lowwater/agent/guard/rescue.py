@@ -87,7 +87,7 @@ def _save(
             file.write("\n")
         os.replace(temporary, path)
         os.replace(about, _about(path, ending))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the model's own code runs here
         let_through(error)
         raise CannotSave(f"{type(error).__name__}: {_first_line(error)}") from None
     finally:

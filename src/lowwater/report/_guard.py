@@ -1,0 +1,83 @@
+"""What the guard did: why training ended, what was saved, and how to continue."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import RenderableType
+
+from lowwater.model import Diagnosis
+from lowwater.model.guard import Guarded
+from lowwater.model.units import format_bytes, format_duration
+from lowwater.report._prose import prose, section
+from lowwater.report._step import NextStep
+from lowwater.report._words import counted, sentence
+
+_FULL: Final = ".keras"
+_NAMES: Final = {"fit": "fit call"}
+
+
+def told_guard(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """One section, where the guard has ended training."""
+    if diagnosis.guarded is not None:
+        yield section("Ended by the guard", map(prose, _lines(diagnosis.guarded)))
+
+
+def continuing(diagnosis: Diagnosis) -> Iterator[NextStep]:
+    """How to go on from what was saved."""
+    guarded = diagnosis.guarded
+    if guarded is None or not guarded.saved:
+        return
+    first = guarded.saved[0]
+    if not first.endswith(_FULL):
+        yield NextStep(
+            "Then continue in a new process: build the model and load the saved weights "
+            "(the state of the optimizer is lost):",
+            f'model.load_weights("{first}")',
+        )
+        return
+    load = f'model = keras.models.load_model("{first}")'
+    if guarded.epochs_completed is None:
+        yield NextStep("Then continue in a new process from the saved model:", load)
+        return
+    yield NextStep(
+        f"Then continue in a new process with `initial_epoch={guarded.epochs_completed}`, from the "
+        "saved model:",
+        f"{load}; model.fit(..., initial_epoch={guarded.epochs_completed})",
+    )
+
+
+def _lines(guarded: Guarded) -> Iterator[str]:
+    what = "A loop" if guarded.is_raised else "Training"
+    at = f"{_place_of(guarded)}, {format_duration(guarded.elapsed_s)} into the run"
+    yield f"{what} was ended {at}, before memory ran out: {guarded.because}."
+    yield f"One more and saving the model needed about {format_bytes(guarded.needed_bytes)}."
+    yield from _about_saving(guarded)
+    if guarded.later_fits:
+        many = counted(guarded.later_fits, "later `fit` call")
+        yield f"{many} of this run ended after the first batch as well."
+
+
+def _place_of(guarded: Guarded) -> str:
+    """`after epoch 17`, `after 4,211 batches, within epoch 3`."""
+    name, _, where = guarded.unit.partition(" at ")
+    name = _NAMES.get(name, name)
+    epochs = guarded.epochs_completed
+    if name == "epoch" and epochs is not None:
+        return f"after epoch {epochs:,}"
+    if guarded.is_within_epoch and epochs is not None:
+        return f"after {counted(guarded.rounds, name)}, within epoch {epochs + 1:,}"
+    return f"after {counted(guarded.rounds, name)}{f' at {where}' if where else ''}"
+
+
+def _about_saving(guarded: Guarded) -> Iterator[str]:
+    files = ", ".join(f"`{name}`" for name in guarded.saved)
+    if not files:
+        yield f"Nothing was saved: {sentence(guarded.problem)}"
+    elif guarded.has_optimizer:
+        yield f"Saved, with the state of the optimizer: {files}"
+        if guarded.problem:
+            yield f"Not everything was saved: {sentence(guarded.problem)}"
+    else:
+        yield f"Only the weights were saved: {files} ({guarded.problem})."
+    if files and guarded.is_within_epoch and guarded.epochs_completed is not None:
+        yield f"Epoch {guarded.epochs_completed + 1:,} was cut short; it starts over from there."
