@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from lowwater.model import Diagnosis
+from lowwater.model import Diagnosis, Kind
 from lowwater.model.guard import Guarded
 from lowwater.model.units import format_bytes, format_duration
 from lowwater.report._prose import prose, section
@@ -25,24 +25,28 @@ def told_guard(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 def continuing(diagnosis: Diagnosis) -> Iterator[NextStep]:
     """How to go on from what was saved."""
     guarded = diagnosis.guarded
-    if guarded is None or not guarded.saved:
+    if guarded is None:
         return
-    first = guarded.saved[0]
-    if not first.endswith(_FULL):
+    if guarded.saved:
+        yield _from_saved(guarded, guarded.saved[0])
+    if guarded.is_within_epoch and diagnosis.verdict.kind is not Kind.LEAK:
         yield NextStep(
-            "Then continue in a new process: build the model and load the saved weights "
-            "(the state of the optimizer is lost):",
-            f'model.load_weights("{first}")',
+            "To find what grows within an epoch, check with many short epochs: "
+            "`model.fit(..., steps_per_epoch=20, epochs=20)`."
         )
-        return
-    load = f'model = keras.models.load_model("{first}")'
-    if guarded.epochs_completed is None:
-        yield NextStep("Then continue in a new process from the saved model:", load)
-        return
-    yield NextStep(
-        f"Then continue in a new process with `initial_epoch={guarded.epochs_completed}`, from the "
-        "saved model:",
-        f"{load}; model.fit(..., initial_epoch={guarded.epochs_completed})",
+
+
+def _from_saved(guarded: Guarded, file: str) -> NextStep:
+    epochs = guarded.epochs_completed
+    fit = "" if epochs is None else f"; model.fit(..., initial_epoch={epochs})"
+    if file.endswith(_FULL):
+        return NextStep(
+            "Continue from the saved model, in a new process:",
+            f'model = keras.models.load_model("{file}"){fit}',
+        )
+    return NextStep(
+        "Continue from the saved weights, in a new process (the state of the optimizer is lost):",
+        f'model.load_weights("{file}"){fit}',
     )
 
 
@@ -50,7 +54,9 @@ def _lines(guarded: Guarded) -> Iterator[str]:
     what = "A loop" if guarded.is_raised else "Training"
     at = f"{_place_of(guarded)}, {format_duration(guarded.elapsed_s)} into the run"
     yield f"{what} was ended {at}, before memory ran out: {guarded.because}."
-    yield f"One more and saving the model needed about {format_bytes(guarded.needed_bytes)}."
+    needed = format_bytes(guarded.needed_bytes)
+    name = _NAMES.get(guarded.unit, guarded.unit).partition(" at ")[0]
+    yield f"One more {name} and saving the model needed about {needed}."
     yield from _about_saving(guarded)
     if guarded.later_fits:
         many = counted(guarded.later_fits, "later `fit` call")

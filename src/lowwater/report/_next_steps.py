@@ -25,7 +25,14 @@ def next_steps(diagnosis: Diagnosis) -> tuple[NextStep, ...]:
     steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
     found = {finding.code for finding in diagnosis.findings}
     useful = [step for step in steps if not step.said_by & found]
-    return (*after_a_failure(diagnosis), *useful[:1], *continuing(diagnosis), *useful[1:])
+    # A leak is fixed first: what is continued would end in the same way.
+    fixes = int(diagnosis.verdict.kind is Kind.LEAK)
+    return (
+        *after_a_failure(diagnosis),
+        *useful[:fixes],
+        *continuing(diagnosis),
+        *useful[fixes:],
+    )
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[NextStep]:

@@ -237,7 +237,10 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if ending is None or (told := ending_sentence(ending)) is None:
         return
     until = "The verdict covers the run up to that point."
-    said = (error_sentence(ending), told, until)
+    guarded = diagnosis.guarded
+    # The exception of the guard has its own section.
+    error = None if guarded is not None and guarded.is_raised else error_sentence(ending)
+    said = (error, told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
 

@@ -98,4 +98,4 @@ def _pool_of(told: DeviceMemory) -> tuple[Standing, int] | None:
 
 
 def _name(place: str) -> str:
-    return place if place == HOST_POOL else f"memory of {place}"
+    return place if place == HOST_POOL else f"{place} pool"

@@ -19,11 +19,16 @@ def because_of(unit: str, place: str, rise: Rise, room: Room) -> str:
     what = f"the peak of {memory}" if rise.is_peak else f"{memory} in use"
     much = format_bytes(rise.bytes_per_round)
     over = f"the last {rise.rounds:,} {_PLURALS.get(name, f'{name}s')}"
-    left = f"{format_bytes(room.left_bytes)} of the {room.limit}"
+    whole = f"the {format_bytes(room.limit_bytes)} of {_with_article(room.limit)}"
     return (
-        f"{what} rose by {much} per {name} over {over}, and {left} "
-        f"({format_bytes(room.limit_bytes)}) was left"
+        f"{what} rose by {much} per {name} over {over}, and {format_bytes(room.left_bytes)} of "
+        f"{whole} was left"
     )
+
+
+def _with_article(limit: str) -> str:
+    """Names such as `GPU:0` and RLIMIT_DATA have none."""
+    return f"the {limit}" if limit[:1].islower() else limit
 
 
 def name_of(unit: str) -> str:
