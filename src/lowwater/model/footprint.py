@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lowwater.model.measured import NotMeasured
-
 
 class StepKind(StrEnum):
     """What a model can do with a batch."""

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from lowwater.model import Census, Ending, Overhead, OutsideSample
+from lowwater.model import Census, Ending, OutsideSample, Overhead
 from lowwater.supervisor.session import diagnose
 from lowwater.testing import a_holder, a_module, a_run, an_array, together
 from replay.transforms import (
