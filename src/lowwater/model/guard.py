@@ -1,4 +1,4 @@
-"""What the guard watches, and what it did: limits, the room below them, a training that it ended."""
+"""Limits and the room below them, and what the guard did: a training that it has ended."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,9 +16,9 @@ class Room(NamedTuple):
 class Guarded:
     """One training that the guard ended: where, why, and what was saved.
 
-    `rounds` are those of `unit` that were completed, over all `fit` calls. `epochs_completed` are
-    those of this `fit`, which is what `initial_epoch` takes; None outside of `fit`. `saved` is
-    empty where nothing could be saved, and `problem` says why.
+    `rounds` are those of `unit` that were completed, over all `fit` calls. `fit` is the number of
+    this call, and `epochs_completed` are its own, which is what `initial_epoch` takes; None outside
+    of `fit`. `saved` is empty where nothing could be saved, and `problem` says why.
     """
 
     elapsed_s: float
@@ -31,6 +31,7 @@ class Guarded:
     needed_bytes: int
     growth_bytes: int
     because: str
+    fit: int = 0
     epochs_completed: int | None = None
     is_within_epoch: bool = False
     is_raised: bool = False

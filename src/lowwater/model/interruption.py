@@ -22,9 +22,10 @@ def tell_failures_to(note: Callable[[str], None]) -> None:
 
 
 def is_programs(error: BaseException) -> bool:
-    """Whether the program's signal handler raised this, or it asked us to, and nothing has failed."""
-    is_asked_for = isinstance(error, StoppedByGuard)
-    return is_asked_for or not isinstance(error, Exception) or _raised_by_handler(error) is not None
+    """Whether the program's signal handler raised this, or asked us to raise it; not a failure."""
+    if isinstance(error, StoppedByGuard) or not isinstance(error, Exception):
+        return True
+    return _raised_by_handler(error) is not None
 
 
 def let_through(error: BaseException) -> None:

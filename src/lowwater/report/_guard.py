@@ -68,10 +68,11 @@ def _place_of(guarded: Guarded) -> str:
     name, _, where = guarded.unit.partition(" at ")
     name = _NAMES.get(name, name)
     epochs = guarded.epochs_completed
+    of = f" of `fit` call {guarded.fit:,}" if guarded.fit > 1 else ""
     if name == "epoch" and epochs is not None:
-        return f"after epoch {epochs:,}"
+        return f"after epoch {epochs:,}{of}"
     if guarded.is_within_epoch and epochs is not None:
-        return f"after {counted(guarded.rounds, name)}, within epoch {epochs + 1:,}"
+        return f"after {counted(guarded.rounds, name)}, within epoch {epochs + 1:,}{of}"
     return f"after {counted(guarded.rounds, name)}{f' at {where}' if where else ''}"
 
 

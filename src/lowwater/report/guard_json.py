@@ -18,6 +18,7 @@ def to_dict(guarded: Guarded | None) -> dict[str, Any] | None:
         "left_bytes": guarded.left_bytes,
         "needed_bytes": guarded.needed_bytes,
         "growth_bytes_per_unit": guarded.growth_bytes,
+        "fit": guarded.fit,
         "epochs_completed": guarded.epochs_completed,
         "is_within_epoch": guarded.is_within_epoch,
         "is_raised": guarded.is_raised,

@@ -83,6 +83,8 @@ class Guard:
         self._fits = self._batches = self._epochs = self._next_batch = 0
         self._is_near = False
         self._epoch: int | None = None
+        # By loop of the program: how many `fit` calls there were at its last boundary.
+        self._fits_before: dict[str, int] = {}
         self._trained: weakref.ref[Any] | None = None
 
     def placements(self, keras: ModuleType) -> Iterator[Placement]:
@@ -103,6 +105,8 @@ class Guard:
     def fit_begins(self, callbacks: Any) -> None:  # noqa: ANN401 - the list of callbacks of a `fit`
         """After the guard has acted, a `fit` has one batch: Keras looks at its end."""
         self._epoch = None
+        self._fits += 1
+        self._trained = weakref.ref(_model_of(callbacks))
         if self._acted is not None and self._journal.is_on:
             _stop(callbacks)
             self._record(replace(self._acted, later_fits=self._acted.later_fits + 1))
@@ -129,7 +133,6 @@ class Guard:
 
     def fit_ended(self, callbacks: Any) -> None:  # noqa: ANN401
         """A `fit` is over: where each leaves something behind, the next may be too much."""
-        self._fits += 1
         self._look_within_fit("fit", self._fits, callbacks)
 
     def trains_on_batch(self, model: Any) -> None:  # noqa: ANN401
@@ -142,17 +145,24 @@ class Guard:
         is_elsewhere = threading.current_thread() is not threading.main_thread()
         if self._acted is not None or name in _NOT_A_LOOP or is_elsewhere:
             return
-        danger = self._danger(f"{name} at {where}" if where else name, rounds, self._models_now)
+        unit = f"{name} at {where}" if where else name
+        danger = self._danger(unit, rounds, self._models_now)
+        has_fits = self._fits > self._fits_before.get(unit, self._fits)
+        self._fits_before[unit] = self._fits
         if danger is None or _is_within_fit():
             return
-        if not self._raises:
+        if self._raises:
+            told = self._save(self._act_on(danger, is_raised=True), self._models_now())
+            raise StoppedByGuard(told.because, saved=", ".join(told.saved) or "nothing")
+        if has_fits:
+            # The next one is ended; but then it may be too late to save what was trained by now.
+            self._epoch = None
+            self._save(self._act_on(danger), self._models_now())
+        else:
             self._journal.note(
-                f"memory was about to run out after {danger.rounds:,} rounds of {danger.unit}; "
-                "to end such a loop before it does, use `lowwater run --guard-raise`"
+                f"memory was about to run out in the loop {where or name}, which trains without "
+                "`fit`; to end such a loop in time, use `lowwater run --guard-raise`"
             )
-            return
-        told = self._save(self._act_on(danger, is_raised=True), self._models_now())
-        raise StoppedByGuard(told.because, saved=", ".join(told.saved) or "nothing")
 
     def _look_within_fit(self, unit: str, rounds: int, callbacks: Any) -> None:  # noqa: ANN401
         if self._acted is not None:
@@ -242,6 +252,7 @@ class Guard:
             needed_bytes=danger.needed_bytes,
             growth_bytes=danger.rise.bytes_per_round,
             because=because_of(danger.unit, danger.place, danger.rise, danger.room),
+            fit=self._fits,
             epochs_completed=None if is_raised else self._epoch,
             is_within_epoch=danger.unit == "batch",
             is_raised=is_raised,

@@ -12,7 +12,9 @@ LIMIT = 1024
 SAVING = 10
 
 
-def ended_at(levels, *, limit=LIMIT, above=0, saving=SAVING, collect=None, step=1):
+def ended_at(  # noqa: PLR0913 - a small language
+    levels, *, limit=LIMIT, above=0, saving=SAVING, collect=None, step=1
+):
     """The round in which training is ended, or None; all in MiB.
 
     `above` is what each round takes for itself on top. `collect` says what level a collection
