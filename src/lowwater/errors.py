@@ -84,7 +84,7 @@ class NotPicklable(UserError):
 class StoppedByGuard(UserError):
     """`lowwater run --guard-raise` has ended a loop at a boundary, before memory runs out."""
 
-    def __init__(self, because: str, *, saved: str) -> None:
+    def __init__(self, because: str, *, saved: str = "nothing") -> None:
         """Tell why, and what was saved."""
         super().__init__(
             f"memory is about to run out: {because}; saved: {saved}",

@@ -62,13 +62,15 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 class Agent:
     """Places the boundaries and undoes them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts
         self,
         program: WatchedProgram,
         journal: Journal,
         observer: Observer,
         inquest: Inquest,
         experiment: "ChangedRun | None" = None,
+        *,
+        guard: "Guard | None" = None,
     ) -> None:
         """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
         self.journal = journal
@@ -76,7 +78,7 @@ class Agent:
         self.inquest = inquest
         self._program = program
         self._experiment = experiment
-        self.guard: Guard | None = None
+        self._guard = guard
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
 
@@ -160,8 +162,8 @@ class Agent:
             ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
-        if self.guard is not None:
-            self._place(keras, self.guard.placements)
+        if self._guard is not None:
+            self._place(keras, self._guard.placements)
 
     def _place_first_use(self, context: ModuleType) -> None:
         self._place(context, lambda module: first_use.placements(module, self.shown))
@@ -227,9 +229,7 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
         guard = guard_for(assignment, program, journal)
         passes = guard.loop_passes if guard is not None else None
         observer = Observer(journal, readings, means, after_sample=passes)
-        agent = Agent(program, journal, observer, inquest)
-        agent.guard = guard
-        return agent
+        return Agent(program, journal, observer, inquest, guard=guard)
     from lowwater.diagnose.changed_run import ChangedRun
 
     experiment = ChangedRun(assignment.experiment, journal, program.shown)

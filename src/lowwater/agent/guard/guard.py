@@ -6,7 +6,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, ModuleType
 from typing import Any, Final, NamedTuple
@@ -22,7 +21,7 @@ from lowwater.agent.observer import BY_TIME
 from lowwater.errors import StoppedByGuard
 from lowwater.model.gauges import HOST
 from lowwater.model.guard import Guarded, Room
-from lowwater.model.interruption import let_through
+from lowwater.model.interruption import let_through, quietly
 from lowwater.model.units import format_bytes
 from lowwater.probes.glibc import this_process
 from lowwater.recording.records import GuardActed
@@ -296,7 +295,7 @@ class Guard:
             acted, saved=tuple(saved), has_optimizer=has_optimizer, problem="; ".join(problems)
         )
         self._record(told)
-        with suppress(OSError, ValueError, AttributeError):
+        with quietly(OSError, ValueError, AttributeError):
             sys.stderr.write(f"\nlowwater: {one_line_of(told)}\n")
         return told
 

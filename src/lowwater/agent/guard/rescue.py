@@ -5,12 +5,12 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from lowwater.model.interruption import let_through
+from lowwater.model.interruption import let_through, quietly
 
 NAME: Final = "lowwater-rescue"
 _SCHEMA: Final = "lowwater.rescue/1"
@@ -92,7 +92,7 @@ def _save(
         raise CannotSave(f"{type(error).__name__}: {_first_line(error)}") from None
     finally:
         for left in (temporary, about):
-            with suppress(OSError):
+            with quietly(OSError):
                 os.unlink(left)
     return Saved(path)
 
