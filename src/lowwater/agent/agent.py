@@ -50,6 +50,7 @@ from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 
 if TYPE_CHECKING:
+    from lowwater.agent.guard.guard import Guard
     from lowwater.diagnose.changed_run import ChangedRun
 
 _SESSIONS = "tensorflow.python.client.session"
@@ -61,13 +62,15 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 class Agent:
     """Places the boundaries and undoes them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts
         self,
         program: WatchedProgram,
         journal: Journal,
         observer: Observer,
         inquest: Inquest,
         experiment: "ChangedRun | None" = None,
+        *,
+        guard: "Guard | None" = None,
     ) -> None:
         """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
         self.journal = journal
@@ -75,6 +78,7 @@ class Agent:
         self.inquest = inquest
         self._program = program
         self._experiment = experiment
+        self._guard = guard
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
 
@@ -158,6 +162,8 @@ class Agent:
             ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
+        if self._guard is not None:
+            self._place(keras, self._guard.placements)
 
     def _place_first_use(self, context: ModuleType) -> None:
         self._place(context, lambda module: first_use.placements(module, self.shown))
@@ -221,12 +227,25 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
     recording = os.path.abspath(assignment.recording)
     means = Means(inquest, NativeTracer(recording, traced, journal.in_child))
     if assignment.experiment is None:
-        return Agent(program, journal, Observer(journal, readings, means), inquest)
+        guard = guard_for(assignment, program, journal)
+        passes = guard.loop_passes if guard is not None else None
+        observer = Observer(journal, readings, means, after_sample=passes)
+        return Agent(program, journal, observer, inquest, guard=guard)
     from lowwater.diagnose.changed_run import ChangedRun
 
     experiment = ChangedRun(assignment.experiment, journal, program.shown)
     observer = Observer(journal, readings, experiment.means(means), experiment.pass_boundary)
     return Agent(program, journal, observer, inquest, experiment)
+
+
+def guard_for(assignment: Assignment, program: WatchedProgram, journal: Journal) -> "Guard | None":
+    """The guard, where the user has asked for it."""
+    if not assignment.guard:
+        return None
+    from lowwater.agent.guard.guard import Guard
+
+    raises = assignment.guard == "raise"
+    return Guard(journal, os.getcwd(), program.models.living, raises=raises)
 
 
 def _begin(agent: Agent, assignment: Assignment) -> None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from lowwater.model.devices import Device
+from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
 from lowwater.model.measured import Ending, Mending, Note, Overhead
@@ -111,6 +112,8 @@ class Diagnosis:
     overhead: Overhead | None = None
     ending: Ending | None = None
     mended: tuple[Mending, ...] = ()
+    # Only where the guard has ended training.
+    guarded: Guarded | None = None
     # Only where `lowwater diagnose` has run the program with changes.
     experiments: "Experiments | None" = None
     conclusion: "Conclusion | None" = None

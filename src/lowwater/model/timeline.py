@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lowwater.model.devices import Device
 from lowwater.model.gauges import KERNEL_CACHE
 from lowwater.model.gpus import WatchedGpu
+from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Tally
 from lowwater.model.measured import (
     EXIT,
@@ -50,6 +51,7 @@ class Timeline:
     overhead: Overhead | None = None
     ending: Ending | None = None
     experiments: "Experiments | None" = None
+    guarded: Guarded | None = None
     # Made once: each of many units is asked for again and again.
     _by_unit: Mapping[int, tuple[Sample, ...]] = field(init=False, repr=False, compare=False)
 

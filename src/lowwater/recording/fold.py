@@ -34,6 +34,7 @@ from lowwater.recording import records
 if TYPE_CHECKING:
     from lowwater.model.devices import Device
     from lowwater.model.experiment import Experiments
+    from lowwater.model.guard import Guarded
 
 # What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
 MOST_CASES: Final = 256
@@ -80,6 +81,7 @@ class Fold:
         self.overhead: Overhead | None = None
         self.ended: records.Ended | None = None
         self.failed: records.Failed | None = None
+        self.guarded: Guarded | None = None
         self.experiments: Experiments | None = None
         self._left_out: Counter[str] = Counter()
 
@@ -141,6 +143,8 @@ class Fold:
                 self._add("notes", self.notes, note, MOST_NOTES)
             case records.Mended(mendings):
                 self.mended = [_known(mending) for mending in mendings]
+            case records.GuardActed(guarded):
+                self.guarded = guarded
             case records.Failed():
                 self.failed = record
             case records.Ended():
@@ -191,6 +195,7 @@ class Fold:
             overhead=self.overhead,
             ending=self._ending(),
             experiments=self.experiments,
+            guarded=self.guarded,
         )
 
     def _ending(self) -> Ending | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from lowwater.model import Holder, Mending, NativeSite, Tally, Topic
 from lowwater.model.devices import Device
+from lowwater.model.guard import Guarded
 
 # Checked when a recording is read, and only then. What is measured may be off and is not checked.
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -212,6 +213,12 @@ class Ended(_Record, tag="ended"):
     peak_rss_bytes: _Number | None
 
 
+class GuardActed(_Record, tag="guard"):
+    """The guard has ended training; again, with all fields, when there is more to tell."""
+
+    guarded: Guarded
+
+
 class FactsTold(_Record, tag="facts"):
     """What a run of an experiment says of itself, by `model.experiment.Fact`, as plain data.
 
@@ -255,6 +262,7 @@ Record: TypeAlias = (
     | GpuFound
     | GpuSeen
     | Ended
+    | GuardActed
     | FactsTold
     | Experimented
 )

@@ -16,6 +16,8 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[NextStep]:
     ending = diagnosis.ending
     if ending is None or not ending.is_broken_off:
         return
+    if diagnosis.guarded is not None and diagnosis.guarded.is_raised and not ending.out_of_memory:
+        return
     if ending.out_of_memory:
         yield _out_of_memory(diagnosis)
     elif ending.error is not None:

@@ -13,6 +13,7 @@ from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
 from lowwater.report._findings import told_findings
+from lowwater.report._guard import told_guard
 from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
@@ -64,7 +65,8 @@ def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool, why: 
 def _is_plain(diagnosis: Diagnosis) -> bool:
     """Whether all is well, and nothing happened that a reader should know."""
     ending = diagnosis.ending
-    is_quiet = not (diagnosis.findings or diagnosis.notes or diagnosis.mended)
+    news = (diagnosis.findings, diagnosis.notes, diagnosis.mended, diagnosis.guarded)
+    is_quiet = not any(news)
     has_ended_well = ending is not None and ending_sentence(ending) is None
     return diagnosis.verdict.kind is Kind.FLAT and is_quiet and has_ended_well
 
@@ -89,6 +91,7 @@ def _sections(
     diagnosis: Diagnosis, width: int, *, verbose: bool, why: bool
 ) -> Iterator[RenderableType]:
     yield from _answer(diagnosis, width, why=why)
+    yield from told_guard(diagnosis)
     yield from told_findings(diagnosis, width, verbose=verbose)
     yield from _details(diagnosis, width) if verbose else _summary(diagnosis, width)
     if diagnosis.mended:
@@ -235,7 +238,10 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if ending is None or (told := ending_sentence(ending)) is None:
         return
     until = "The verdict covers the run up to that point."
-    said = (error_sentence(ending), told, until)
+    guarded = diagnosis.guarded
+    # The exception of the guard has its own section.
+    error = None if guarded is not None and guarded.is_raised else error_sentence(ending)
+    said = (error, told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
 

@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any, Final
 
 from lowwater.model import Diagnosis, Ending, Finding, Ledger, LedgerRow, TraceNode, Verdict
-from lowwater.report import experiments_json
+from lowwater.report import experiments_json, guard_json
 from lowwater.report._words import signal_name
 
 SCHEMA_NAME: Final = "lowwater.report/1"
@@ -31,6 +31,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "footprint": asdict(diagnosis.overhead) if diagnosis.overhead else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
         "mended": [asdict(mending) for mending in diagnosis.mended],
+        "guard": guard_json.to_dict(diagnosis.guarded),
         **experiments_json.to_dict(diagnosis),
     }
 

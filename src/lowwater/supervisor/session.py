@@ -96,6 +96,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         overhead=timeline.overhead,
         ending=timeline.ending,
         mended=timeline.mended,
+        guarded=timeline.guarded,
         experiments=timeline.experiments,
         conclusion=_concluded(timeline.experiments, findings),
     )
