@@ -12,7 +12,20 @@ SOURCE = ROOT / "src" / "lowwater"
 VOICE = (ROOT / "docs" / "voice.md").read_text(encoding="utf-8")
 # What no user reads: helpers for tests.
 UNREAD = frozenset({"testing.py"})
-HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+# What a user reads apart from the tool itself; the pages of causes are generated from docstrings.
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs" / "how-to").glob("*.md"),
+        *(ROOT / "docs" / "explanation").glob("*.md"),
+        *(
+            ROOT / "docs" / f"{name}.md"
+            for name in ("glossary", "measurements", "recording-format")
+        ),
+        *(path for path in (ROOT / "news").glob("*.md") if path.stem != "README"),
+    ]
+)
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in UNREAD)
 Described = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -77,8 +90,8 @@ def test_no_text_has_a_phrase_that_we_do_not_use_any_more(path: Path) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", HOW_TO, ids=lambda path: path.stem)
-def test_no_how_to_page_has_such_a_phrase(path: Path) -> None:
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_no_page_has_such_a_phrase(path: Path) -> None:
     assert not found_in(path.read_text(encoding="utf-8"))
 
 

@@ -77,7 +77,9 @@ def test_processes_that_cannot_be_told_leave_the_sums_as_they_are(hostgpu, asked
 
 UNKNOWN_BYTES = {
     "zero-bytes": "not measured: the driver reports 0 bytes for this process",
-    "bytes-not-available": "not measured: the driver does not tell the bytes of each process here",
+    "bytes-not-available": (
+        "not measured: the driver does not report the bytes of each process here"
+    ),
 }
 
 

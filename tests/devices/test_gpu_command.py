@@ -152,7 +152,7 @@ FAULTS = {
     "foreign-pids": f"{REST}the driver's process IDs are not those of this container.",
     "no-processes": f"{REST}the driver lists no process; in a container it hides those outside.",
     "zero-bytes": f"{REST}the driver reports 0 bytes for this process.",
-    "bytes-not-available": f"{REST}the driver does not tell the bytes of each process here.",
+    "bytes-not-available": f"{REST}the driver does not report the bytes of each process here.",
     "old-driver": "To free 100.0 MiB, end the process:",
     "mig": "MIG is on: the bytes are those of the whole GPU, not those of one instance.",
 }

@@ -24,7 +24,7 @@ NO_GPU: Final = "the NVIDIA driver lists no GPU"
 NO_DRIVER: Final = "no NVIDIA driver was found"
 _FOREIGN: Final = "the driver's process IDs are not those of this container"
 _ZERO: Final = "the driver reports 0 bytes for this process"
-_HIDDEN: Final = "the driver does not tell the bytes of each process here"
+_HIDDEN: Final = "the driver does not report the bytes of each process here"
 _OLDER: Final = "the NVIDIA driver is older than nvidia-ml-py"
 # Errors of NVML by their numbers, which are the same in all its versions.
 _REASONS: Final = {

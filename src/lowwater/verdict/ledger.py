@@ -44,7 +44,7 @@ _ABSENT_REMARK: Final = (
 )
 
 
-_AT_LEAST_REMARK: Final = "at least; TensorFlow tells only the most that was in use"
+_AT_LEAST_REMARK: Final = "at least; TensorFlow reports only the peak"
 _GROWN_REMARK: Final = "at least; from what the driver counts"
 _FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver was not asked"
 # Refused, TensorFlow asks for a tenth less: the context could hide that.

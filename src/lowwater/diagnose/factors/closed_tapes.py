@@ -16,7 +16,7 @@ class ClosedTapes(Factor):
     """As if the tape were closed and opened again: it records on, and has nothing old."""
 
     key = "tapes"
-    name = "open tapes forget old rounds"
+    name = "open tapes emptied"
     cleared = "not an open gradient tape"
     blamed = "a gradient tape that is never closed"
     codes = ("LW208",)
