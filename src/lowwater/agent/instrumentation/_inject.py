@@ -131,13 +131,6 @@ def _inserted(function: FunctionType, insertion: _Insertion) -> Iterator[None]:
             _placed.pop(function, None)
 
 
-def code_with_call(
-    code: CodeType, placed: Callable[..., object], at: Where, *arguments: str
-) -> CodeType:
-    """The same code with one call more."""
-    return _code_with(code, [_Insertion(_guarded_call(arguments), placed, at)])
-
-
 def _guarded_call(arguments: Sequence[str]) -> Callable[[int], ast.stmt]:
     return lambda index: guarded(call_of(index, *arguments).value)
 

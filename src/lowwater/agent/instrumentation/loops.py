@@ -70,14 +70,6 @@ def code_with_ticks(
     return fill_in(code, [*placed, *also_placed])
 
 
-def find_loops(source: bytes) -> list[int]:
-    """The lines of the loops that would get ticks."""
-    tree = ast.parse(source)
-    marker = _marker_for(tree)
-    marker.visit(tree)
-    return marker.lines
-
-
 def shown_path(filename: str, folder: str, root: str) -> str:
     """How a file is called in a report: relative to the script's folder, else to the project."""
     real = os.path.realpath(filename)
@@ -138,7 +130,7 @@ class _LoopMarker(ast.NodeTransformer):
         return [ast.copy_location(call_of(index + _BEGIN), node), node, behind]
 
 
-def _marker_for(tree: ast.Module, *, can_be_left: bool = False) -> _LoopMarker:
+def _marker_for(tree: ast.Module, *, can_be_left: bool) -> _LoopMarker:
     return _LoopMarker(
         only_top_level=_imports_numba(tree),
         left_alone=_saved_with_models(tree),
