@@ -92,5 +92,7 @@ def _of_python(holder: Holder, evidence: Evidence) -> Claim:
     item = below(holder)[0]
     name = item.type.removeprefix("builtins.")
     grows = _words.grows(holder, evidence)
-    message = f"Python keeps more and more `{name}`: one of its own tables {grows}."
+    message = (
+        f"A library, or Python itself, keeps more and more `{name}`: one of its tables {grows}."
+    )
     return Claim(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)

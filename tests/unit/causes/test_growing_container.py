@@ -127,7 +127,9 @@ def test_what_python_itself_keeps_is_told():
     [finding] = find_causes(an_evidence(a_table_of_python(4), mib=4))
 
     assert (finding.code, finding.where) == ("LW102", "train.py:14")
-    assert finding.message.startswith("Python keeps more and more `weakref.finalize._Info`")
+    assert finding.message.startswith(
+        "A library, or Python itself, keeps more and more `weakref.finalize._Info`"
+    )
 
 
 def test_little_that_python_keeps_is_not_accused():

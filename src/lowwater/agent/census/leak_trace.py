@@ -1,7 +1,7 @@
 """From a path that grew to the objects on it: root, …, container, a new item, what is heavy."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
@@ -11,7 +11,15 @@ from lowwater.agent.census import edges
 from lowwater.agent.census.describe import code_of, file_of, step
 from lowwater.agent.census.growth import Summary, Suspect
 from lowwater.agent.census.growth_site import ContainerPlace, Sources
-from lowwater.agent.census.kinds import derives, is_a, kind_of, library_of, qualname_of
+from lowwater.agent.census.instances import objects_of
+from lowwater.agent.census.kinds import (
+    class_attributes,
+    derives,
+    is_a,
+    kind_of,
+    library_of,
+    qualname_of,
+)
 from lowwater.agent.census.latest import MOST_ITEMS, latest_items
 from lowwater.agent.census.nodes import Node
 from lowwater.agent.census.references import OPEN, References
@@ -113,7 +121,11 @@ class Tracer:
         if len(node.objects) == 1:
             return node.objects[0]
         refers = (one for one in node.objects if any(part is thing for part in self._parts_of(one)))
-        return next(refers, node.objects[0])
+        found = next(refers, None)
+        if found is None and derives(node.kind, type):
+            # Only a few of the many classes of libraries are remembered.
+            found = _class_with(thing, node.kind)
+        return node.objects[0] if found is None else found
 
     def _way_to_heavy(self, suspect: Suspect, container: Any) -> Iterator[Link]:  # noqa: ANN401
         """A new item of the container, and on to the part of it that is heaviest."""
@@ -231,6 +243,16 @@ class Tracer:
         if derives(kind, type):
             return ContainerPlace("class-attribute", edge[1:], owner, depth), filename
         return ContainerPlace("attribute", edge[1:], owner, depth), filename
+
+
+def _class_with(thing: Any, metaclass: type) -> type | None:  # noqa: ANN401
+    """The class that has this object among its attributes."""
+    classes = objects_of({id(metaclass)})
+    return next((one for one in classes if _has(class_attributes(one), thing)), None)
+
+
+def _has(attributes: Mapping[str, Any], thing: Any) -> bool:  # noqa: ANN401
+    return any(value is thing for value in [*attributes.values()])
 
 
 def _is_frameworks(thing: Any) -> bool:  # noqa: ANN401

@@ -159,6 +159,22 @@ def test_growth_is_found_from_every_root(a_program_among_all, text):
     assert grown == pytest.approx(600_000, rel=0.2)
 
 
+@pytest.mark.usefixtures("_libraries_as_before")
+def test_class_of_a_library_is_named_though_thousands_of_others_are_on_the_same_path(
+    a_program_among_all,
+):
+    program = a_program_among_all(ALL_ROOTS["library class"])
+    for _ in range(3):
+        for _ in range(3):
+            program.module.round()
+        seen = program.census(MIB)
+    [holder] = seen.holders
+
+    owner, kept = holder.steps[holder.container - 1 : holder.container + 1]
+    assert owner.about == "argparse.Namespace"
+    assert kept.edge == ".kept_by_a_test"
+
+
 def test_our_own_objects_are_never_told(a_program_among_all, tmp_path):
     """The agent grows too: its recording, its counts. It is not the program's."""
     from lowwater.agent.instrumentation.calls import Calls
