@@ -15,6 +15,7 @@ from operator import call
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lowwater.agent import autopsy
 from lowwater.agent.devices import DevicesWitness
 from lowwater.agent.environment import describe, versions_loaded
 from lowwater.agent.escalation import Means
@@ -34,6 +35,7 @@ from lowwater.agent.instrumentation._tick import Passes
 from lowwater.agent.instrumentation.borrowed import forget_shadowed, load_what_is_needed_later
 from lowwater.agent.instrumentation.heartbeat import heart_beating
 from lowwater.agent.instrumentation.loops import code_with_ticks
+from lowwater.agent.instrumentation.shortages import ERRORS, Shortages
 from lowwater.agent.instrumentation.uncaught import failure
 from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import NativeTracer, TracedProgram
@@ -61,12 +63,13 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 class Agent:
     """Places the boundaries and undoes them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts
         self,
         program: WatchedProgram,
         journal: Journal,
         observer: Observer,
         inquest: Inquest,
+        shortages: Shortages,
         experiment: "ChangedRun | None" = None,
     ) -> None:
         """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
@@ -75,6 +78,7 @@ class Agent:
         self.inquest = inquest
         self._program = program
         self._experiment = experiment
+        self.shortages = shortages
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
 
@@ -97,6 +101,8 @@ class Agent:
         self._listen(sys.meta_path, on_import)
         # On its own: one of the libraries is the same module.
         self._listen(sys.meta_path, AfterImport({first_use.CONTEXT: self._place_first_use}))
+        self._listen(sys.meta_path, AfterImport({ERRORS: self._place_shortages}))
+        self._undo.callback(self.shortages.remove)
         modules = UserModules(self._program.root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
@@ -162,6 +168,9 @@ class Agent:
     def _place_first_use(self, context: ModuleType) -> None:
         self._place(context, lambda module: first_use.placements(module, self.shown))
 
+    def _place_shortages(self, core: ModuleType) -> None:
+        self._place(core, self.shortages.placements)
+
     def _place_pipelines(self, dataset_ops: ModuleType) -> None:
         self._place(
             dataset_ops, lambda module: calls.pipeline_placements(module, self._program.calls)
@@ -218,14 +227,15 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
     inquest = Inquest(program.files, program.calls, program.lives, journal.note)
     traced = TracedProgram(program.shown_files, readings.in_use_now, journal.note, journal.record)
     recording = os.path.abspath(assignment.recording)
+    shortages = Shortages(journal, recording, program.shown)
     means = Means(inquest, NativeTracer(recording, traced, journal.in_child))
     if assignment.experiment is None:
-        return Agent(program, journal, Observer(journal, readings, means), inquest)
+        return Agent(program, journal, Observer(journal, readings, means), inquest, shortages)
     from lowwater.diagnose.changed_run import ChangedRun
 
     experiment = ChangedRun(assignment.experiment, journal, program.shown)
     observer = Observer(journal, readings, experiment.means(means), experiment.pass_boundary)
-    return Agent(program, journal, observer, inquest, experiment)
+    return Agent(program, journal, observer, inquest, shortages, experiment)
 
 
 def _begin(agent: Agent, assignment: Assignment) -> None:
@@ -295,9 +305,11 @@ def _after_last_statement(agent: Agent | None) -> None:
     if agent is None or not agent.observer.is_on:
         return
     try:
-        failed = failure(sys.exception())
-        if failed is not None:
+        error = sys.exception()
+        failed = failure(error)
+        if failed is not None and error is not None:
             agent.journal.record(failed)
+            autopsy.look(error, agent.journal, agent.shortages, agent.shown)
         agent.observer.moment(LAST_STATEMENT)
     except BaseException:
         if must_be_raised():

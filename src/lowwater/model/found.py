@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.autopsy import Autopsy
 from lowwater.model.devices import Device
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
@@ -99,6 +100,8 @@ class Diagnosis:
     environment: Mapping[str, str] = field(default_factory=dict)
     overhead: Overhead | None = None
     ending: Ending | None = None
+    # Only where memory ran out.
+    autopsy: Autopsy | None = None
     mended: tuple[Mending, ...] = ()
     # Only where `lowwater diagnose` has run the program with changes.
     experiments: "Experiments | None" = None
