@@ -38,7 +38,6 @@ def never_looked_into(timeline: Timeline) -> Timeline:
 
 
 def killed_for_memory() -> Timeline:
-    # In the half of a minute after the last mark the leak has gone on.
     ending = replace(KILLED, out_of_memory=True, peak_rss_bytes=740 << 20)
     cut_off = Note(95.0, "the last record was cut off and is left out")
     return replace(after("callback_leaks", 11), ending=ending, notes=(cut_off,))

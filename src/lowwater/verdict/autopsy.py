@@ -57,6 +57,8 @@ class Facts:
     largest_free: int | None = None
     lowest: int | None = None
     early: int | None = None
+    # The most that was seen of the same, where no limit is known.
+    highest: int | None = None
     own_peak: int | None = None
     growth: Verdict | None = None
     grown: int = 0
@@ -64,6 +66,8 @@ class Facts:
     rises: tuple[int, ...] = ()
     climbs: bool = False
     was_killed: bool = False
+    # Not where only the failure itself was seen, as in an isolated call.
+    has_rounds: bool = True
 
 
 def autopsy_of(
@@ -121,14 +125,25 @@ def about_caught(timeline: Timeline) -> tuple[str, ...]:
 def autopsy_of_scene(scene: Scene) -> Autopsy:
     """The same where nothing but the failure itself was seen, as in an isolated call."""
     ending = Ending(scene.elapsed_s, 1, out_of_memory=True)
+    # There is no script to be typed behind a command, nor a unit that could be judged.
     found = autopsy_of(Timeline(ending=ending, scene=scene))
     assert found is not None
-    return replace(found, commands=())
+    return replace(found, commands=tuple(one for one in found.commands if "import" in one))
 
 
 def decide(facts: Facts) -> tuple[Manner, str]:
     """The answer and its reason."""
-    for rule in (_alone, _in_pieces, _leak, _heap_in_pieces, _others, _step, _level, _rising):
+    for rule in (
+        _alone,
+        _in_pieces,
+        _leak,
+        _heap_in_pieces,
+        _others,
+        _free,
+        _step,
+        _level,
+        _rising,
+    ):
         found = rule(facts)
         if found is not None:
             return found
@@ -136,6 +151,10 @@ def decide(facts: Facts) -> tuple[Manner, str]:
         return Manner.INCONCLUSIVE, (
             "memory filled up step by step before a round trip was complete: whether it would have "
             "stopped cannot be seen"
+        )
+    if not facts.has_rounds:
+        return Manner.INCONCLUSIVE, (
+            "what went before was not watched, so that it may be a leak or too big"
         )
     if facts.limit is None and facts.requested is None and facts.growth is None:
         return Manner.INCONCLUSIVE, "too little was seen before memory ran out"
@@ -160,12 +179,13 @@ def facts_of(
         limit.name if limit is not None else "memory",
         request.size_bytes if request is not None else None,
         limit_bytes,
-        pool.in_use_bytes if pool is not None else limit.used_bytes if limit is not None else kept,
+        _used(scene, limit, ending) if kept is None or pool is not None else kept,
         kept,
         pool.available_bytes if pool is not None else _room(limit),
         pool.largest_free_bytes if pool is not None and pool.size_bytes else None,
         min(series) if where != gauges.HOST and len(series) >= _FEWEST_SEEN else None,
         _early_peak(timeline),
+        max((one.anon_bytes for one in timeline.outside), default=None),
         ending.peak_rss_bytes if ending is not None else None,
         growth,
         _grown(growth),
@@ -174,6 +194,7 @@ def facts_of(
             [one.anon_bytes for one in timeline.outside] if was_killed else series, limit_bytes
         ),
         was_killed,
+        has_rounds=bool(timeline.units or timeline.samples or timeline.outside),
     )
 
 
@@ -237,6 +258,22 @@ def _others(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
+def _free(facts: Facts) -> tuple[Manner, str] | None:
+    """Much was free, and nobody knows how much was asked for."""
+    if (
+        facts.requested is not None
+        or facts.was_killed
+        or facts.free is None
+        or facts.in_use is None
+    ):
+        return None
+    if facts.free < _MUCH_FREE * (facts.limit or 0):
+        return None
+    return Manner.INCONCLUSIVE, (
+        f"the error does not say how much was asked for, and {format_bytes(facts.free)} was free"
+    )
+
+
 def _step(facts: Facts) -> tuple[Manner, str] | None:
     """The step needs more than is left beside what stays; it did so from the first round on."""
     demand = _demand(facts)
@@ -282,7 +319,7 @@ def _leaks(facts: Facts) -> bool:
 
 def _fits_without(facts: Facts) -> bool:
     """Whether it would have fitted, had nothing leaked until then."""
-    limit = facts.limit if facts.limit is not None else facts.own_peak
+    limit = facts.limit if facts.limit is not None else facts.highest
     if limit is None:
         return True
     if facts.in_use is not None and facts.requested is not None:
@@ -384,13 +421,19 @@ def _climbs(series: Sequence[int], limit: int | None) -> bool:
     return steps >= _FEWEST_STEPS
 
 
+def _used(scene: Scene, limit: Limit | None, ending: Ending | None) -> int | None:
+    """When it failed; of a process that was killed, the most that it was seen to have."""
+    if scene.pool is not None:
+        return scene.pool.in_use_bytes
+    if limit is not None and limit.used_bytes is not None:
+        return limit.used_bytes
+    return ending.peak_rss_bytes if ending is not None and scene.request is None else None
+
+
 def _early_peak(timeline: Timeline) -> int | None:
     """The most that was resident in the first rounds, what each gives back included."""
     rounds = [
-        sample
-        for unit in timeline.units
-        if unit.name != CLOCK_UNIT
-        for sample in timeline.of(unit)
+        sample for unit in timeline.units if unit.name != CLOCK_UNIT for sample in timeline.of(unit)
     ]
     times = [one.elapsed_s for one in rounds]
     if not times:
