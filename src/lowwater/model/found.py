@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.autopsy import Autopsy
 from lowwater.model.devices import Device
 from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
@@ -111,6 +112,8 @@ class Diagnosis:
     environment: Mapping[str, str] = field(default_factory=dict)
     overhead: Overhead | None = None
     ending: Ending | None = None
+    # Only where memory ran out.
+    autopsy: Autopsy | None = None
     mended: tuple[Mending, ...] = ()
     # Only where the guard has ended training.
     guarded: Guarded | None = None

@@ -6,7 +6,7 @@ from typing import Final
 from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
 from lowwater.model.printable import one_line
-from lowwater.report._after_failure import after_a_failure
+from lowwater.report._after_failure import after_a_failure, is_all_told
 from lowwater.report._guard import continuing
 from lowwater.report._step import NextStep
 from lowwater.report._words import counted, plural, unit_of
@@ -23,7 +23,7 @@ _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 def next_steps(diagnosis: Diagnosis) -> tuple[NextStep, ...]:
     """The steps for this diagnosis, most useful first, without what its findings have said."""
-    steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
+    steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis) if not is_all_told(diagnosis) else ()
     found = {finding.code for finding in diagnosis.findings}
     useful = [step for step in steps if not step.said_by & found]
     # A leak is fixed first: what is continued would end in the same way.

@@ -12,6 +12,7 @@ from lowwater.model import Diagnosis, Kind, Ledger, Overhead, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
+from lowwater.report._autopsy import told_autopsy
 from lowwater.report._findings import told_findings
 from lowwater.report._guard import told_guard
 from lowwater.report._ledger_table import ledger_table, summary_table
@@ -100,6 +101,7 @@ def _sections(
         notes = dict.fromkeys(map(sentence, diagnosis.notes))
         yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
+    yield from told_autopsy(diagnosis, width)
     yield from _overhead(diagnosis, verbose=verbose)
 
 
