@@ -48,4 +48,4 @@ def test_leak_on_the_device_is_ended_and_saved(hostgpu, tmp_path):
     assert done.returncode == 6, done.stderr
     assert done.stdout == f"{epochs}\n{epochs}\n"
     assert (guarded["place"], guarded["limit"]) == ("GPU:0", "GPU:0 pool")
-    assert guarded["left_bytes"] < 30 * MIB
+    assert 10 * MIB < guarded["left_bytes"] < 40 * MIB

@@ -216,14 +216,14 @@ class Guard:
         """The tightest limit that the next round would pass."""
         found = self._places.rooms_of(place)
         self._is_near |= any(rise.is_near(room, saving) for room in found)
-        spare = [room.left_bytes - rise.needed_bytes(saving, room.limit_bytes) for room in found]
+        spare = [room.left_bytes - rise.needed_bytes(saving, room) for room in found]
         far = max(0, min(spare, default=0)) // _SHARE_OF_ROOM
         self._unread[place] = _Unread(standing.level_bytes + far, _MOST_UNREAD)
         passed = [room for room in found if rise.must_end(room, saving)]
         if not passed:
             return None
         room = min(passed, key=lambda one: one.left_bytes)
-        return rise, room, rise.needed_bytes(saving, room.limit_bytes)
+        return rise, room, rise.needed_bytes(saving, room)
 
     def _is_settled(
         self, place: str, rise: Rise | None, models: Callable[[], Sequence[Any]]
