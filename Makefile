@@ -91,7 +91,7 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, twenty models, fresh processes, overhead
+bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, twenty models, fresh processes, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: Lowwater fails everywhere inside a program: injected, held"
@@ -106,6 +106,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, twenty mod
 	@$(BENCH)/bin/python -P benchmarks/causes.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py
+	@echo "== bench: the same advice on a GPU made of host memory (adds its tables to that page)"
+	@$(BENCH)/bin/python -P benchmarks/devices.py
 	@echo "== bench: twenty models, one after the other"
 	@$(BENCH)/bin/python -P benchmarks/rounds.py
 	@echo "== bench: a fresh process for each trial"
@@ -181,6 +183,6 @@ $(TRIALS)/.ready: dist/.wheel constraints.txt | $(TRIALS)/bin/python
 $(BENCH)/.ready: dist/.wheel constraints.txt | $(BENCH)/bin/python
 	@echo "== set-up: $(BENCH) with TensorFlow, JAX, torch, Ray, joblib, memray and scalene"
 	@$(BENCH)/bin/python $(INSTALL) "$$(echo dist/*.whl)[test,tensorflow-cpu,native,ray]" \
-	    scalene jax torch joblib
+	    scalene jax torch joblib nvidia-ml-py ziglang
 	@$(BENCH)/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
 	@touch $@

@@ -2,6 +2,8 @@
 
 Each round runs every program under every tool, in an order that turns from round to round, so
 that a slow minute of the machine hits all alike. A ratio compares two runs of the same round.
+One of the programs trains on a GPU that is only host memory (tests/hostgpu): there the driver is
+asked as well.
 "plain, again" is a second plain run: its spread is the noise that all other numbers carry.
 Processor time is told beside wall time, for a busy machine disturbs it less.
 The programs run for about half a minute; what a run costs however short it is, is told apart.
@@ -10,23 +12,32 @@ Nothing is asserted; the numbers are printed as a table and kept in benchmarks/r
 """
 
 import argparse
+import atexit
 import importlib.metadata
 import json
 import os
 import platform
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PROGRAMS = ("fit_small_steps", "train_on_batch_loop", "hot_python_loop")
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from hostgpu.build import build  # noqa: E402 - it is a part of the tests
+from hostgpu.machine import Machine  # noqa: E402
+
+ON_DEVICE = "fit_on_device"
+PROGRAMS = ("fit_small_steps", "train_on_batch_loop", "hot_python_loop", ON_DEVICE)
 NOTHING = "nothing_at_all"
 RESULTS = HERE / "results" / "overhead.json"
 PLAIN = "plain"
@@ -81,6 +92,20 @@ def version_of(distribution: str | None) -> str | None:
         return None
 
 
+@cache
+def machine() -> Machine:
+    """One with a device of 2 GiB, free again after each program."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Machine(build(Path(folder)), Path(folder) / "book", [2 << 30], 96 << 20)
+
+
+def environment_of(program: str) -> Mapping[str, str]:
+    """What the program finds, with a device if it is the one that has one."""
+    around = machine().environment() if program == ON_DEVICE else os.environ
+    return {**around, "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow"}
+
+
 def processor_s() -> float:
     """User and system time of all processes that have ended below this one."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -90,8 +115,8 @@ def processor_s() -> float:
 def measure(tool: Tool, program: str, round_number: int) -> Timing:
     """Run the program once under the tool, in an empty folder of its own."""
     command = [sys.executable, *tool.arguments, str(HERE / "programs" / f"{program}.py")]
-    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow"}
     with tempfile.TemporaryDirectory() as folder:
+        environment = environment_of(program)
         cpu_before_s, started = processor_s(), time.perf_counter()
         try:
             done = subprocess.run(
@@ -204,7 +229,7 @@ def results(timings: Sequence[Timing], rounds: int) -> dict[str, object]:
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
             "cores": os.cpu_count(),
-            "gpu": "not used",
+            "gpu": f"not used; {ON_DEVICE} runs on host memory that plays one",
         },
         "versions": {name: version for name, version in versions.items() if version},
         "rounds": rounds,
@@ -235,7 +260,8 @@ def main() -> None:
     asked.out.write_text(json.dumps(results(timings, asked.rounds), indent=1) + "\n")
     print(
         f"\nMedian of {asked.rounds} interleaved rounds (lowest to highest), "
-        f"{os.cpu_count()} cores, no GPU. Numbers: {asked.out}\n"
+        f"{os.cpu_count()} cores, no GPU ({ON_DEVICE}: host memory that plays one). "
+        f"Numbers: {asked.out}\n"
     )
     print(table(timings, tools, programs))
     print(f"\n{fixed_costs(timings, tools)}")

@@ -21,7 +21,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 READINGS = runpy.run_path(str(HERE / "clean_process.py"))["readings"]
 PAGE = runpy.run_path(str(HERE / "what_frees_page.py"))
-RESULTS = HERE / "results" / "what_frees.json"
+RESULTS = PAGE["KEPT"]
 DISTRIBUTIONS = "tensorflow tensorflow-cpu keras jax torch numpy psutil".split()
 # Half a minute or more for each model, on two cores.
 ROUNDS = {"mobilenet": 2}

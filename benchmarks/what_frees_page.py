@@ -3,6 +3,7 @@
 Sentences that judge are chosen by thresholds, so that they follow from the table beside them.
 """
 
+import json
 import runpy
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ TEMPLATE = HERE / "what_frees_template.md"
 # `python -P` finds no module beside the program.
 PLAN = runpy.run_path(str(HERE / "what_frees_plan.py"))
 ROWS = runpy.run_path(str(HERE / "what_frees_rows.py"))
+DEVICE = runpy.run_path(str(HERE / "what_frees_device.py"))
+KEPT, ON_DEVICE = HERE / "results" / "what_frees.json", HERE / "results" / "devices.json"
 Table, TABLES, TF, RECIPE = (PLAN[name] for name in ("Table", "TABLES", "TF", "RECIPE"))
 MODELS, NAMES, SMALL, label = (PLAN[name] for name in ("MODELS", "NAMES", "SMALL", "label"))
 NOT_MEASURED, FLAT_BYTES = ROWS["NOT_MEASURED"], ROWS["FLAT_BYTES"]
@@ -194,7 +197,19 @@ def of_rounds(results: Mapping[str, Any]) -> str:
     return f"Rounds that count: {', '.join(told)}."
 
 
-def page(results: Mapping[str, Any], template: str) -> str:
+def of_devices(results: Mapping[str, Any] | None) -> dict[str, str]:
+    """What the page says of memory on a device."""
+    if results is None:
+        return dict.fromkeys(("device_short", "device_tables"), f"{NOT_MEASURED.capitalize()}.")
+    return {
+        "device_short": DEVICE["in_short"](results),
+        "device_tables": DEVICE["tables"](results),
+    }
+
+
+def page(
+    results: Mapping[str, Any], template: str, on_device: Mapping[str, Any] | None = None
+) -> str:
     """The whole page; the template holds the words that no number changes."""
     tables = rows_by_table(results)
     dense = next(rows for table, rows in tables.items() if (table.program, table.backend) == _FIRST)
@@ -210,10 +225,13 @@ def page(results: Mapping[str, Any], template: str) -> str:
         waiting=of_waiting(dense),
         others=of_the_other_backends(tables),
         tables=all_tables(results),
+        **of_devices(on_device),
     )
 
 
 def write(results: Mapping[str, Any]) -> None:
-    """Write the page into the documentation."""
-    TARGET.write_text(page(results, TEMPLATE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the page into the documentation; what `devices.py` has measured is kept beside it."""
+    on_device = json.loads(ON_DEVICE.read_text()) if ON_DEVICE.exists() else None
+    template = TEMPLATE.read_text(encoding="utf-8")
+    TARGET.write_text(page(results, template, on_device), encoding="utf-8")
     print(f"written: {TARGET}")

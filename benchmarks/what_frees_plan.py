@@ -42,6 +42,25 @@ TABLES = (
     Table("callback", TF, ("keep", "nothing")),
 )
 
+# The same advice with the memory on a device: twenty rounds of each.
+ON_DEVICE_MODELS = (
+    *("keep", *_ALL[:13], "isolated", *_ALL[13:]),
+    "keep+greedy",
+)
+ON_DEVICE_SMALL = {
+    ("session", "open"): "v1 session, a variable of 2 MB: left open, and kept",
+    ("session", "close"): "the same, closed, and kept",
+    ("session", "nothing"): "the same, dropped without closing",
+    ("session", "initialize"): "the same, open and kept: `del variable`, then initialized again",
+    ("session", "default_graph"): "v1 variable and session, in the default graph: nothing",
+    ("session", "default_graph+clear_session"): "the same, `clear_session()`",
+    ("session", "default_graph+reset_default_graph"): "the same, `reset_default_graph()`",
+    ("tensor", "keep"): "a tensor of 4 MiB: kept in a list",
+    ("tensor", "nothing"): "the same, `del tensor`",
+    ("callback", "keep"): "a callback that keeps 1 MiB of predictions per epoch",
+    ("callback", "nothing"): "the same, which keeps their mean",
+}
+
 STEPS = {
     "nothing": "nothing",
     "del": "`del model`",
@@ -54,6 +73,9 @@ STEPS = {
     "mend": "`lowwater.mend()` once",
     "release": "`lowwater.release()`",
     "lifecycle": "`with lowwater.lifecycle(…)`",
+    "keep": "the models are kept in a list",
+    "greedy": "without memory growth",
+    "isolated": "`@lowwater.isolated`",
 }
 SMALL = {
     ("session", "open"): "v1 session, a variable of 2 MB: left open, and kept",

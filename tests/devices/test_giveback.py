@@ -7,6 +7,7 @@ from hostgpu.programs import WITH_NVML, WITH_TENSORFLOW
 pytestmark = pytest.mark.devices
 
 MIB = 1 << 20
+CONTEXT = 64 * MIB
 BUILDS = (
     WITH_TENSORFLOW
     + """
@@ -128,9 +129,9 @@ answer(
     assert "GPU:0: in use" in answered["html"]
 
 
-def test_isolated_call_returns_the_device_to_the_driver_also_when_it_is_killed(hostgpu, programs):
-    text = f"""{WITH_NVML}
+TRIAL = f"""{WITH_NVML}
 import os, signal
+from dataclasses import asdict
 import lowwater
 
 @lowwater.isolated
@@ -141,16 +142,49 @@ def trial(size, dies=False):
         os.kill(os.getpid(), signal.SIGKILL)
     return driver_used()
 
-during = trial(64 << 20)
-after = driver_used()
-try:
-    trial(64 << 20, dies=True)
-except lowwater.errors.LowwaterError as error:
-    died = type(error).__name__
-print(json.dumps({{"during": during, "after": after, "died": died, "at_last": driver_used()}}))
+def told(outcome):
+    driver = {{name: asdict(story) for name, story in outcome.memory.driver.items()}}
+    return {{"text": str(outcome), "driver": driver, "error": type(outcome.error).__name__}}
 """
-    answered = programs.run(text, hostgpu(1024 * MIB).environment())
 
-    assert answered["during"] >= 64 * MIB
-    assert (answered["after"], answered["at_last"]) == (0, 0)
-    assert answered["died"] == "ChildDied"
+
+def test_isolated_call_proves_that_the_driver_has_the_device_back(hostgpu, programs):
+    text = f"""{TRIAL}
+[first, second] = [trial.run(64 << 20), trial.run(64 << 20, dies=True)]
+[mapped] = lowwater.map(trial, [64 << 20], on_error="collect")
+print(json.dumps({{
+    "during": first.value, "first": told(first), "second": told(second),
+    "latest": asdict(trial.memory)["driver"], "mapped": mapped, "at_last": driver_used(),
+}}))
+"""
+    answered = programs.run(text, hostgpu(1024 * MIB, context_bytes=CONTEXT).environment())
+
+    assert answered["during"] >= 64 * MIB + CONTEXT
+    assert answered["mapped"] == answered["during"]
+    free = {"free_before_bytes": 1024 * MIB, "free_after_bytes": 1024 * MIB}
+    returned = {"taken_bytes": answered["during"], "left_bytes": 0, **free, "not_measured": {}}
+    assert answered["first"]["driver"] == {"GPU 0": returned}
+    assert answered["first"]["text"].endswith(" MiB of GPU 0 returned to the driver")
+    killed = {"taken_bytes": "the function's process ended before it could ask"}
+    assert answered["second"]["error"] == "ChildDied"
+    assert answered["second"]["driver"] == {
+        "GPU 0": {"taken_bytes": None, "left_bytes": 0, **free, "not_measured": killed}
+    }
+    assert answered["latest"] == answered["second"]["driver"]
+    assert answered["second"]["text"].endswith("; nothing of GPU 0 is still taken")
+    assert answered["at_last"] == 0
+
+
+def test_driver_that_hides_the_trial_proves_nothing(hostgpu, programs):
+    text = f"{TRIAL}\nprint(json.dumps(told(trial.run(64 << 20))))"
+    machine = hostgpu(1024 * MIB)
+    with machine.neighbour(0, 100 * MIB):
+        answered = programs.run(text, machine.environment(nvml_faults=["no-processes"]))
+
+    [story] = answered["driver"].values()
+    assert (story["taken_bytes"], story["left_bytes"]) == (None, None)
+    assert story["free_before_bytes"] == story["free_after_bytes"] == 924 * MIB
+    assert set(story["not_measured"].values()) == {
+        "the driver does not list the function's process"
+    }
+    assert "GPU" not in answered["text"]

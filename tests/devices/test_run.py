@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -87,6 +88,51 @@ def test_models_that_are_kept_leak_on_the_device(hostgpu, watched):
     assert "GPU:0 taken, by the driver" in done.stderr + done.stdout
 
 
+KEEPS_TENSORS = """
+import tensorflow as tf
+
+saved = []
+for step in range(16):
+    with tf.device("GPU:0"):
+        features = tf.zeros((1024, 1024))
+    saved.append(features)
+"""
+
+
+def test_leak_on_the_device_alone_is_found_with_its_holder_though_the_host_is_flat(
+    hostgpu, watched
+):
+    report, _ = watched(KEEPS_TENSORS, hostgpu(1024 * MIB, context_bytes=CONTEXT).environment())
+
+    verdict, rows = report["verdict"], rows_of(report)
+    assert (verdict["kind"], verdict["place"]) == ("leak", "GPU:0")
+    assert verdict["growth_bytes_per_unit"] == 4 * MIB
+    [finding] = [one for one in report["findings"] if one["code"] == "LW102"]
+    assert (finding["where"], finding["holder"]) == ("train.py:8", "saved")
+    assert finding["share"] > 0.9
+    [host] = [row for name, row in rows.items() if name == "in use"]
+    assert host["series"][-1] - host["series"][1] < 16 * MIB
+
+
+KEEPS_ARRAYS = """
+import numpy as np
+import tensorflow as tf
+
+log = []
+for step in range(16):
+    with tf.device("GPU:0"):
+        features = tf.zeros((1024, 1024))
+    log.append(np.ones((512, 1024)))
+"""
+
+
+def test_leak_on_the_host_is_the_hosts_though_the_device_is_in_use(hostgpu, watched):
+    report, _ = watched(KEEPS_ARRAYS, hostgpu(1024 * MIB).environment())
+
+    assert (report["verdict"]["kind"], report["verdict"]["place"]) == ("leak", "host")
+    assert report["findings"][0]["where"] == "train.py:9"
+
+
 def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, watched):
     machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
     text = MODELS.format(begin="", body=FILLS)
@@ -158,6 +204,34 @@ def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, watched
     assert "holds 900.0 MiB of GPU 0" in done.stderr
     assert "GPU 1" not in done.stderr
     assert any(str(neighbour.pid) in note for note in report["notes"])
+
+
+# Of one look: the count, and of each GPU its handle, name, UUID, memory, both lists of processes,
+# utilization and MIG.
+MOST_ANSWERS = 12
+LOOK_EVERY_S = 0.5
+MANY_ROUNDS = """
+import lowwater
+import tensorflow as tf
+
+with tf.device("GPU:0"):
+    kept = tf.zeros(1 << 20)
+for number in range(3000):
+    lowwater.boundary("step")
+"""
+
+
+def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, watched, tmp_path):
+    count = tmp_path / "answers"
+    environment = hostgpu(1024 * MIB).environment(nvml_count=count)
+    began = time.monotonic()
+
+    report, _ = watched(MANY_ROUNDS, environment)
+
+    elapsed_s = time.monotonic() - began
+    assert sum(unit["rounds"] for unit in report["units"]) >= 3000
+    answers = count.stat().st_size
+    assert 2 * MOST_ANSWERS / 2 <= answers <= MOST_ANSWERS * (elapsed_s / LOOK_EVERY_S + 2)
 
 
 def test_program_on_the_cpu_is_told_nothing_of_drivers(watched, tmp_path):

@@ -19,7 +19,7 @@ static int users;
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
   if (has_fault("version-mismatch")) return NVML_ERROR_LIB_RM_VERSION_MISMATCH;
   if (has_fault("driver-not-loaded") || !book_device_count()) return NVML_ERROR_DRIVER_NOT_LOADED;
-  users++;
+  __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   return NVML_SUCCESS;
 }
 
@@ -28,7 +28,7 @@ nvmlReturn_t nvmlInit(void) { return nvmlInitWithFlags(0); }
 
 nvmlReturn_t nvmlShutdown(void) {
   if (!users) return NVML_ERROR_UNINITIALIZED;
-  users--;
+  __atomic_sub_fetch(&users, 1, __ATOMIC_RELAXED);
   return NVML_SUCCESS;
 }
 

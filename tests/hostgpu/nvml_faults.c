@@ -1,6 +1,7 @@
 /* See nvml_faults.h. */
 #include "nvml_faults.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,19 @@ int has_fault(const char *word) {
   return 0;
 }
 
+/* One byte for each answer: whoever reads the size knows how often the driver was asked. */
+static void count_answer(void) {
+  const char *path = getenv("HOSTGPU_NVML_COUNT");
+  int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  if (file < 0) return;
+  if (write(file, ".", 1) != 1) abort();
+  close(file);
+}
+
 int is_lost(void) {
   static int64_t answers;
   const char *sign = getenv("HOSTGPU_NVML_LOST_IF");
+  count_answer();
   int64_t number = __atomic_add_fetch(&answers, 1, __ATOMIC_RELAXED);
   return number > number_from_environment("HOSTGPU_NVML_LOST_AFTER", INT64_MAX) ||
          (sign && access(sign, F_OK) == 0);

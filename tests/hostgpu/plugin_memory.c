@@ -3,6 +3,14 @@
 #include "plugin.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+/* Mapped, and shared: memory of a real device is neither in malloc's books nor in the anonymous
+   memory of the process. */
+static void *device_memory(uint64_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
 
 static void *host_memory(uint64_t size) { return aligned_alloc(64, (size + 63) / 64 * 64); }
 
@@ -22,14 +30,16 @@ static void allocate(const SP_Device *device, uint64_t size, int64_t space,
   memory->opaque = NULL;
   memory->size = 0;
   if (shall_fail(size) || !book_take(device->ordinal, size)) return;
-  memory->opaque = host_memory(size);
+  memory->opaque = device_memory(size);
   memory->size = memory->opaque ? size : 0;
   if (!memory->opaque) book_give_back(device->ordinal, size);
 }
 
 static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *memory) {
-  if (memory->opaque) book_give_back(device->ordinal, memory->size);
-  free(memory->opaque);
+  if (memory->opaque) {
+    book_give_back(device->ordinal, memory->size);
+    munmap(memory->opaque, memory->size);
+  }
   memory->opaque = NULL;
   memory->size = 0;
 }

@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lowwater.agent.brake import Brake
@@ -10,18 +10,19 @@ from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary, NativeTracer
 from lowwater.agent.readings import Readings
 from lowwater.agent.suspicion import ENOUGH_CENSUSES, Suspicion
-from lowwater.model.gauges import POOL_IN_USE, in_use_bytes, python_bytes
+from lowwater.model.gauges import POOL_IN_USE, Level, level_of, python_bytes
 from lowwater.model.interruption import let_through
 from lowwater.model.policy import Policy
-from lowwater.recording.records import Collected, Counted, Noted, Record
+from lowwater.recording.records import Collected, Counted, Noted, Record, Weighed
 
 _TOO_DEAR = (
     "the run was too short for a heap scan, which takes seconds of processor time; a longer run "
     "can show what holds the memory"
 )
-# Looks at all objects of the program; answers how many there were, and what to record. None where
-# there is nothing to record: there was no room to look, say.
-Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
+# Looks at all objects of the program, told what is in use and how much of it is the rise; answers
+# how many there were, and what to record. None where there is nothing to record: there was no room
+# to look, say.
+Inquiry = Callable[[int, int], tuple[int, Sequence[Record]] | None]
 
 
 class Means(NamedTuple):
@@ -91,13 +92,15 @@ class Escalation:
     def consider(
         self,
         place: Boundary,
-        level_bytes: int,
+        level: Level,
         last_ordinals: Sequence[int],
         *,
         at_end: bool,
         around: tuple[int, int] | None,
     ) -> None:
         """Collect if the rise deserves it, and take a census if that did not explain it.
+
+        A rise is one of all places together: on a device alone, the host shows next to nothing.
 
         `around` is the loop that this one is within, and its round. Such a loop ends many times:
         only at the end of one that is within none there may be no later chance.
@@ -106,17 +109,17 @@ class Escalation:
         self._note_thread()
         if self._is_main:
             self._latest = place, last_ordinals
-        if self._wants_collection(place, level_bytes, is_last=is_last):
-            gauges = self._collect(place, level_bytes)
-        elif is_last and self._suspicion.lacks_only_a_census(level_bytes):
+        if self._wants_collection(place, level.everywhere_bytes, is_last=is_last):
+            gauges = self._collect(place, level)
+        elif is_last and self._suspicion.lacks_only_a_census(level.everywhere_bytes):
             gauges = (
                 self._readings.read()
             )  # the last round was collected, just before the loop ended
         else:
             return
-        held = in_use_bytes(gauges)
+        held = _everywhere(gauges)
         if held is None:  # only resident memory is known: a collection says nothing about it
-            held = level_bytes
+            held = level.everywhere_bytes
         if self._is_in_the_same_round(around):
             return
         if self._wants_census(place.unit_id, held, at_end=is_last):
@@ -146,7 +149,7 @@ class Escalation:
 
         Its functions have ended, so that a collection says nothing about its rounds.
         """
-        level = in_use_bytes(self._readings.read()) or 0
+        level = _everywhere(self._readings.read()) or 0
         if not self._of_main.wants_census(place.unit_id, level, at_end=True):
             return
         own_s = self._clocks.own()
@@ -154,7 +157,7 @@ class Escalation:
         gauges = self._readings.read()
         self.brake.collected(self._clocks.own() - own_s)
         self.collections += 1
-        held = in_use_bytes(gauges) or 0
+        held = _everywhere(gauges) or 0
         if self._wants_census(place.unit_id, held, at_end=True):
             self._take_census(place, gauges, held, last_ordinals)
 
@@ -219,21 +222,22 @@ class Escalation:
         self._was_too_dear |= not affords
         return affords
 
-    def _collect(self, place: Boundary, before_bytes: int) -> dict[str, int]:
+    def _collect(self, place: Boundary, before: Level) -> dict[str, int]:
         """Run the collector; answers the gauges after it."""
         start_s, own_s = self._clocks.wall(), self._clocks.own()
         gc.collect()
         gauges = self._readings.read()
         self.brake.collected(self._clocks.own() - own_s)
-        after_bytes = in_use_bytes(gauges)
-        if after_bytes is None:
-            after_bytes = before_bytes
+        after = level_of(gauges)
+        if after is None:
+            after = before
         else:
             at_us = self._journal.elapsed_us(start_s)
+            # What was freed on a device, the samples around it say.
             self._journal.append(
-                Collected(place.unit_id, place.ordinal, at_us, before_bytes, after_bytes)
+                Collected(place.unit_id, place.ordinal, at_us, before.host_bytes, after.host_bytes)
             )
-        self._suspicion.collected(place.unit_id, after_bytes)
+        self._suspicion.collected(place.unit_id, after.everywhere_bytes)
         self.collections += 1
         return gauges
 
@@ -261,14 +265,17 @@ class Escalation:
         assert self._inquire is not None
         start_s = self._clocks.wall()
         tracer = self._native_tracer
-        known = in_use_bytes(gauges)
+        known = _everywhere(gauges)
         held_bytes -= tracer.own_bytes if tracer is not None else 0
-        answer = self._inquire(held_bytes)
+        risen_bytes = self._suspicion.risen(place.unit_id, held_bytes)
+        answer = self._inquire(held_bytes, risen_bytes)
         self.censuses += 1
         self._suspicion.census_taken(place.unit_id, held_bytes)
         if answer is None:
             return
         objects, found = answer
+        if any(isinstance(one, Weighed) and one.starts_over for one in found):
+            self._suspicion.started_over(held_bytes)
         taken = Counted(
             place.unit_id,
             place.ordinal,
@@ -283,6 +290,12 @@ class Escalation:
             self._journal.append(record)
         if tracer is not None:
             tracer.census_taken(taken, found, gauges.get(POOL_IN_USE, 0))
+
+
+def _everywhere(gauges: Mapping[str, int]) -> int | None:
+    """In use on the host and on all devices, where that is known."""
+    level = level_of(gauges)
+    return None if level is None else level.everywhere_bytes
 
 
 def _collect_what_is_new() -> None:

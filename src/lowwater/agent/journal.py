@@ -21,12 +21,14 @@ class Journal:
     It is made first and knows none of those who write.
     """
 
-    def __init__(self, writer: Writer, clocks: Clocks | None = None) -> None:
-        """The run begins now."""
+    def __init__(
+        self, writer: Writer, clocks: Clocks | None = None, began_s: float | None = None
+    ) -> None:
+        """The run began when the supervisor launched it, or begins now."""
         self._writer = writer
         self._noted: set[str] = set()
         self.clocks = clocks or Clocks()
-        self.began_s = self.clocks.wall()
+        self.began_s = self.clocks.wall() if began_s is None else began_s
         self.is_on = True
         # What a forked child does first: functions written in C, and what they are given. The
         # recording is its parent's.

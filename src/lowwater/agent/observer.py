@@ -8,7 +8,7 @@ from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import Boundary
 from lowwater.agent.readings import Readings
 from lowwater.model import Sample
-from lowwater.model.gauges import RSS_ANON, RSS_PEAK, in_use_bytes
+from lowwater.model.gauges import RSS_ANON, RSS_PEAK, Level, device_bytes, level_of
 from lowwater.model.interruption import let_through, quietly
 from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import Columns, Passed, Record, Sampled, Spent, UnitSeen
@@ -280,14 +280,12 @@ class Observer:
             process_us=round(self._clocks.process() * 1e6),
         )
 
-    def _sample(self, unit_id: int, ordinal: int, now_s: float) -> int:
+    def _sample(self, unit_id: int, ordinal: int, now_s: float) -> Level:
         gauges = self._readings.read()
         self._last_sample_s = now_s
         sample = Sample(unit_id, ordinal, now_s - self._journal.began_s, gauges)
-        level = in_use_bytes(gauges)
-        if level is None:
-            level = gauges.get(RSS_ANON, 0)
-        ready = self._slots[unit_id].offer(sample, level)
+        level = level_of(gauges) or Level(gauges.get(RSS_ANON, 0), device_bytes(gauges))
+        ready = self._slots[unit_id].offer(sample, level.everywhere_bytes)
         if ready is not None:
             self._write(ready)
         return level

@@ -22,7 +22,7 @@ import msgspec
 
 from lowwater.errors import UsageError
 from lowwater.isolation.fingerprint import Fingerprints
-from lowwater.isolation.outcome import MemoryStory, TrialOutcome
+from lowwater.isolation.outcome import DriverStory, MemoryStory, TrialOutcome
 from lowwater.isolation.results_contents import MAGIC, Contents, Record, contents_of, decoded
 from lowwater.isolation.results_frames import MARK, Payload, frame
 from lowwater.isolation.trial import Trial
@@ -81,6 +81,8 @@ class ResultsFile:
             memory=asdict(outcome.memory),
             elapsed_s=outcome.elapsed_s,
             attempts=outcome.attempts,
+            config=_compressed(outcome.config) if outcome.reductions else b"",
+            reductions=outcome.reductions,
         )
         try:
             self._write(done)
@@ -210,14 +212,26 @@ def _without_mark(value: bytes) -> tuple[bytes, bool]:
     return (zlib.compress(value, 1), True) if MARK in value else (value, False)
 
 
+def _compressed(value: Any) -> bytes:  # noqa: ANN401
+    """Small, so that it may always be compressed."""
+    return zlib.compress(_pickled(value), 1)
+
+
 def _outcome(record: Record | None) -> TrialOutcome:
     if record is None:
         raise ValueError("the record is damaged")
     value = zlib.decompress(record.value) if record.is_compressed else record.value
     return TrialOutcome(
         value=pickle.loads(value),  # noqa: S301 - see above
-        memory=MemoryStory(**record.memory),
+        memory=_memory(record.memory),
         elapsed_s=record.elapsed_s,
         attempts=record.attempts,
         started="results file",
+        config=pickle.loads(zlib.decompress(record.config)) if record.config else None,  # noqa: S301
+        reductions=record.reductions,
     )
+
+
+def _memory(told: dict[str, Any]) -> MemoryStory:
+    driver = {name: DriverStory(**story) for name, story in told.get("driver", {}).items()}
+    return MemoryStory(**{**told, "driver": driver})

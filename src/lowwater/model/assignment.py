@@ -26,6 +26,8 @@ class Assignment:
     descriptor: int | None = None
     # What `DeviceSettings.to_plain` made.
     devices: "dict[str, Any] | None" = None
+    # When the supervisor began by the clock that both have: what each of them sees is compared.
+    began_s: float | None = None
 
     # "stop" ends the training of `fit` before memory runs out; "raise" other loops as well.
     guard: str = ""

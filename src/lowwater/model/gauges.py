@@ -73,6 +73,29 @@ def in_use_bytes(gauges: Mapping[str, int], place: str = HOST) -> int | None:
     return taken + python_bytes(gauges)
 
 
+class Level(NamedTuple):
+    """Bytes in use on the host, and on all accelerators together."""
+
+    host_bytes: int
+    device_bytes: int = 0
+
+    @property
+    def everywhere_bytes(self) -> int:
+        """What a leak on any of them makes rise."""
+        return self.host_bytes + self.device_bytes
+
+
+def level_of(gauges: Mapping[str, int]) -> Level | None:
+    """Both at one moment; None where the host's cannot be known."""
+    host_bytes = in_use_bytes(gauges)
+    return None if host_bytes is None else Level(host_bytes, device_bytes(gauges))
+
+
+def device_bytes(gauges: Mapping[str, int]) -> int:
+    """In use on all accelerators together."""
+    return sum(gauges[device_gauge(place, IN_USE)] for place in places(gauges) if place != HOST)
+
+
 def malloc_bytes(gauges: Mapping[str, int]) -> int:
     """What malloc has handed out, but for what TensorFlow's host pool keeps for reuse."""
     taken = gauges.get(HEAP_USED, 0) + gauges.get(MMAP_USED, 0)

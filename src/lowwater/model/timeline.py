@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.autopsy import Scene
 from lowwater.model.devices import Device
 from lowwater.model.gauges import KERNEL_CACHE
 from lowwater.model.gpus import WatchedGpu
@@ -50,6 +51,11 @@ class Timeline:
     mended: tuple[Mending, ...] = ()
     overhead: Overhead | None = None
     ending: Ending | None = None
+    # What was seen where memory ran out; and how often TensorFlow said so, with the first error
+    # and its line.
+    scene: Scene | None = None
+    no_room: tuple[str, str | None] | None = None
+    times_no_room: int = 0
     experiments: "Experiments | None" = None
     guarded: Guarded | None = None
     # Made once: each of many units is asked for again and again.

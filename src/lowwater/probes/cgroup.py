@@ -65,6 +65,11 @@ class CgroupProbe:
         return folders
 
 
+def kills_on_machine(vmstat: str = "/proc/vmstat") -> int | None:
+    """How many processes the kernel has ended because memory ran out."""
+    return _keyed_number(vmstat, "oom_kill")
+
+
 def _read_v2(folder: str) -> dict[str, int]:
     current = _number(os.path.join(folder, "memory.current"))
     if current is None:

@@ -30,7 +30,7 @@ class DriverView(NamedTuple):
 
 def gpus_now() -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
     """All GPUs of the driver, or why it does not tell."""
-    if is_fork() and getattr(sys.modules.get("pynvml"), "nvmlLib", None) is not None:
+    if is_fork() and is_nvml_loaded():
         return NotMeasured(_FORKED)
     driver = Driver.opened()
     if isinstance(driver, NotMeasured):
@@ -39,6 +39,11 @@ def gpus_now() -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
         return driver.gpus()
     finally:
         driver.close()
+
+
+def is_nvml_loaded() -> bool:
+    """Whether anybody has loaded NVML, here or in the process that this one was forked from."""
+    return getattr(sys.modules.get("pynvml"), "nvmlLib", None) is not None
 
 
 def views(

@@ -13,7 +13,8 @@ from lowwater.model.interruption import let_through
 _TASKS = "/proc/self/task"
 _PREFIX = "tf_"
 
-_loaded_in = os.getpid()
+# A list, to be changed: the process in which nothing is a copy.
+_original = [os.getpid()]
 
 
 def runs_here(tasks: str = _TASKS) -> bool:
@@ -23,7 +24,12 @@ def runs_here(tasks: str = _TASKS) -> bool:
 
 def is_fork() -> bool:
     """Whether the process was forked after this module was loaded."""
-    return os.getpid() != _loaded_in
+    return os.getpid() != _original[0]
+
+
+def begin_here() -> None:
+    """For a fork of a process that had started nothing: what runs here was started here."""
+    _original[0] = os.getpid()
 
 
 def _names(tasks: str) -> Iterator[str]:

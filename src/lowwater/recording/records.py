@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from lowwater.model import Holder, Mending, NativeSite, Tally, Topic
+from lowwater.model.autopsy import Scene
 from lowwater.model.devices import Device
 from lowwater.model.guard import Guarded
 
@@ -70,6 +71,20 @@ class Failed(_Record, tag="failed"):
 
     error: str
     out_of_memory: bool
+
+
+class FoundNoRoom(_Record, tag="no room"):
+    """TensorFlow has raised an error of memory; the program may have caught it."""
+
+    elapsed_us: _Number
+    error: str
+    where: str | None
+
+
+class RanOut(_Record, tag="oom"):
+    """What was seen where memory ran out: by the agent, or what the supervisor knows of it."""
+
+    scene: Scene
 
 
 class Collected(_Record, tag="gc"):
@@ -194,7 +209,7 @@ class GpuFound(_Record, tag="gpu"):
 
 
 class GpuSeen(_Record, tag="g"):
-    """What the driver says of a GPU, at the start and after each change."""
+    """What the driver says of a GPU, at both ends of each time in which nothing changed."""
 
     elapsed_us: _Number
     index: _Number
@@ -246,6 +261,8 @@ Record: TypeAlias = (
     | Sampled
     | Passed
     | Failed
+    | FoundNoRoom
+    | RanOut
     | Collected
     | Counted
     | Weighed

@@ -12,6 +12,7 @@ from lowwater.model import Diagnosis, Kind, Ledger, Overhead, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
+from lowwater.report._autopsy import told_autopsy
 from lowwater.report._findings import told_findings
 from lowwater.report._guard import told_guard
 from lowwater.report._ledger_table import ledger_table, summary_table
@@ -97,8 +98,10 @@ def _sections(
     if diagnosis.mended:
         yield section("Library repairs", (prose(str(mending)) for mending in diagnosis.mended))
     if diagnosis.notes:
-        yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
+        notes = dict.fromkeys(map(sentence, diagnosis.notes))
+        yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
+    yield from told_autopsy(diagnosis, width)
     yield from _overhead(diagnosis, verbose=verbose)
 
 
@@ -157,10 +160,10 @@ def _context(verdict: Verdict) -> str:
 
 
 def _reason(verdict: Verdict) -> RenderableType:
-    lines = [sentence(verdict.because)]
+    told = [sentence(verdict.because)]
     if verdict.kind is Kind.LEAK:
-        lines += _consequences(verdict)
-    return Group(*(prose(line) for line in lines))
+        told += _consequences(verdict)
+    return prose(" ".join(told))
 
 
 def _consequences(verdict: Verdict) -> Iterator[str]:
@@ -250,12 +253,19 @@ def _overhead(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
-    looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
-    told = f"Overhead: {took} sampling in {of}{looking}."
-    more = "For more details, add -v."
-    # On one line where it fits: the line that says what it cost is the last of a flat run.
-    space = "\n" if cost.collections else " "
-    yield Text(told if verbose else f"{told}{space}{more}", "dim")
+    if verbose or not cost.collections:
+        looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
+        told = f"{took} sampling in {of}{looking}"
+    else:
+        told = _cost_in_all(cost, of)
+    more = "" if verbose else " For more details, add -v."
+    yield Text(f"Overhead: {told}.{more}", "dim")
+
+
+def _cost_in_all(cost: Overhead, of: str) -> str:
+    total_s = cost.sampling_s + cost.collecting_s + cost.census_s
+    share = f", {100 * total_s / cost.process_s:.0f} % of its CPU time" if cost.process_s else ""
+    return f"{format_duration(total_s)} in {of}{share}"
 
 
 def _cost_of_looking(cost: Overhead) -> str:

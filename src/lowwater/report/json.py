@@ -30,6 +30,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         # Its name in the contract; everywhere else a footprint is what a training step takes.
         "footprint": asdict(diagnosis.overhead) if diagnosis.overhead else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
+        "autopsy": diagnosis.autopsy.to_dict() if diagnosis.autopsy else None,
         "mended": [asdict(mending) for mending in diagnosis.mended],
         "guard": guard_json.to_dict(diagnosis.guarded),
         **experiments_json.to_dict(diagnosis),

@@ -33,6 +33,8 @@ class GpuWatch:
         self._who_holds = who_holds
         self._driver: Driver | NotMeasured | None = None
         self._latest: dict[int, tuple[int, int, int | None]] = {}
+        # When that was seen for the last time, where it was seen more than once.
+        self._held_us: dict[int, int] = {}
         self._changes: dict[int, int] = {}
         self._reasons: dict[str, str] = {}
         self.records: list[Record] = []
@@ -66,13 +68,22 @@ class GpuWatch:
         if isinstance(ours, NotMeasured):
             self._tell_reason(f"GPU {gpu.index} by process", ours.why)
         known = None if isinstance(ours, NotMeasured) else ours
-        seen = gpu.used_bytes, gpu.free_bytes, known
-        if seen == self._latest.get(gpu.index):
+        self._keep_look(gpu.index, round(elapsed_s * 1e6), (gpu.used_bytes, gpu.free_bytes, known))
+
+    def _keep_look(self, index: int, now_us: int, seen: tuple[int, int, int | None]) -> None:
+        """Both ends of the time in which nothing changed: what was then, is known at both."""
+        before = self._latest.get(index)
+        if seen == before:
+            self._held_us[index] = now_us
             return
-        self._latest[gpu.index] = seen
-        self._changes[gpu.index] = self._changes.get(gpu.index, 0) + 1
-        if self._changes[gpu.index] <= _MOST_CHANGES:
-            self.records.append(GpuSeen(round(elapsed_s * 1e6), gpu.index, *seen))
+        held_us = self._held_us.pop(index, None)
+        self._latest[index] = seen
+        self._changes[index] = self._changes.get(index, 0) + 1
+        if self._changes[index] > _MOST_CHANGES:
+            return
+        if before is not None and held_us is not None:
+            self.records.append(GpuSeen(held_us, index, *before))
+        self.records.append(GpuSeen(now_us, index, *seen))
 
     def _tell_if_taken(self, gpu: Gpu) -> None:
         if gpu.free_bytes >= _LITTLE_FREE * gpu.total_bytes or gpu.is_mig:

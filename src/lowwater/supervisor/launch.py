@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,22 +27,31 @@ main(sys.argv.pop(), loaded)
 """
 
 
+class Launched(subprocess.Popen[bytes]):
+    """A program that was launched, with the moment from which both sides count the time."""
+
+    began_s: float
+
+
 def launch(
     assignment: Assignment,
     environment: Mapping[str, str] | None = None,
     **options: Any,  # noqa: ANN401 - those of Popen
-) -> "subprocess.Popen[bytes]":
+) -> Launched:
     """Start the program with the agent inside, under the flags of this very interpreter.
 
     It inherits the descriptors that we were given, as it would without us.
     """
     with contextlib.ExitStack() as lent:
-        assignment = replace(assignment, descriptor=_lend(lent, _started(assignment.recording)))
+        descriptor, began_s = _lend(lent, _started(assignment.recording)), time.perf_counter()
+        assignment = replace(assignment, descriptor=descriptor, began_s=began_s)
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001
         boot = _BOOT.format(held={int(number) for number in held_by_us()})
         command = [sys.executable, *flags, "-c", boot, _in_a_file(lent, assignment.to_text())]
         variables = {**os.environ, **environment} if environment else None
-        return subprocess.Popen(command, env=variables, close_fds=False, **options)  # noqa: S603
+        child = Launched(command, env=variables, close_fds=False, **options)
+        child.began_s = began_s
+        return child
 
 
 def _started(recording: str) -> int | None:

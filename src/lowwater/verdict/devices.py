@@ -6,7 +6,7 @@ what is in use inside; the rest are the driver's own books for the process, and 
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -26,6 +26,10 @@ from lowwater.model.gpus import GpuLook, WatchedGpu
 _DRIVER: Final = "driver"
 _MIG: Final = "the GPU is divided into MIG instances, and the driver counts all of them"
 _DIVIDED: Final = "the program has divided the GPU into several devices"
+_UNTOLD: Final = (
+    "the driver counts memory of this program there, but only TensorFlow in eager mode tells how "
+    "much of it is in use"
+)
 _LESS: Final = "the driver counts less for this program than the program has in use"
 
 
@@ -38,6 +42,8 @@ class _View(NamedTuple):
 
 def with_devices(timeline: Timeline) -> Timeline:
     """The same timeline; its gauges say what the driver and the pool of each device hold."""
+    untold = tuple(_only_at_the_driver(timeline))
+    timeline = replace(timeline, devices=(*timeline.devices, *untold))
     if not timeline.devices:
         # Nobody asks why the driver of a GPU that is not used says nothing.
         unmeasured = {
@@ -46,7 +52,7 @@ def with_devices(timeline: Timeline) -> Timeline:
             if name != _DRIVER and not name.startswith("GPU ")
         }
         return replace(timeline, unmeasured=unmeasured)
-    unmeasured = dict(timeline.unmeasured)
+    unmeasured = dict(timeline.unmeasured) | {f"{one.place} in use": _UNTOLD for one in untold}
     views = [_viewed(device, timeline, unmeasured) for device in timeline.devices]
     samples, moments = [*timeline.samples], [*timeline.moments]
     for view in views:
@@ -56,6 +62,17 @@ def with_devices(timeline: Timeline) -> Timeline:
         if book.is_contradicted:
             unmeasured[f"{view.device.place} at the driver"] = _LESS
     return replace(timeline, samples=tuple(samples), moments=tuple(moments), unmeasured=unmeasured)
+
+
+def _only_at_the_driver(timeline: Timeline) -> Iterator[Device]:
+    """GPUs that the program takes, or a child of it, though no framework tells what is in use."""
+    told = [gpu_of(device, timeline.gpus) for device in timeline.devices]
+    places = {device.place for device in timeline.devices}
+    for gpu in timeline.gpus:
+        is_taken = any(look.ours_bytes for look in gpu.looks)
+        device = Device(f"GPU:{gpu.index}", "the program", gpu.index)
+        if is_taken and gpu not in told and device.place not in places:
+            yield device
 
 
 def _viewed(device: Device, timeline: Timeline, unmeasured: dict[str, str]) -> _View:

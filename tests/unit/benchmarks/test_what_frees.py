@@ -34,6 +34,18 @@ def results(*cells):
     return surroundings | {"cells": list(cells)}
 
 
+def on_device(*rows):
+    found = rows or (a_row("nothing", 140), a_row("release", 0), a_row("isolated", 0, driver=0))
+    return {"context_bytes": 100_000_000, "rows": list(found)}
+
+
+def a_row(advice, kept_mb, *, driver=266, after_end=0, program="models"):
+    """What twenty rounds leave on a device."""
+    levels = {"in_use_bytes": kept_mb * 1_000_000, "driver_bytes": driver * 1_000_000}
+    row = {"program": program, "advice": advice, "as_is": levels, "collected": levels}
+    return row | {"driver_after_end_bytes": after_end}
+
+
 def row(advice, kept_bytes):
     return ROWS["row_of"](a_cell(advice, kept_bytes))
 
@@ -105,7 +117,9 @@ def test_page_says_that_the_recipe_does_not_help_only_where_it_does_not():
 def test_template_has_no_place_that_stays_empty():
     template = (BENCHMARKS / "what_frees_template.md").read_text(encoding="utf-8")
 
-    assert "$" not in PAGE["page"](results(a_cell("nothing", 6_000_000)), template)
+    page = PAGE["page"](results(a_cell("nothing", 6_000_000)), template, on_device())
+
+    assert "$" not in page
 
 
 def test_every_step_of_every_advice_has_its_words():
@@ -116,6 +130,7 @@ def test_every_step_of_every_advice_has_its_words():
         for advice in table.advice
         for step in advice.split("+")
     }
+    asked |= {step for advice in PLAN["ON_DEVICE_MODELS"] for step in advice.split("+")}
 
     assert asked == set(PLAN["STEPS"])
 
@@ -133,3 +148,41 @@ def test_cells_of_another_version_are_forgotten():
     new = results(a_cell(RECIPE, 5_000_000))
 
     assert PROGRAM["merged"](known, new) == new
+
+
+def test_device_table_has_what_is_in_use_and_what_the_driver_counts():
+    text = PAGE["DEVICE"]["tables"](
+        on_device(a_row("nothing", 140), a_row(RECIPE, 133), a_row("tensor", 0))
+    )
+
+    assert text.splitlines()[2:4] == [
+        "| nothing | 140.0 | 140.0 | 100 % | 266.0 |",
+        "| the full recipe | 133.0 | 133.0 | 95 % | 266.0 |",
+    ]
+
+
+def test_row_of_a_device_that_was_not_measured_says_why():
+    missing = {"program": "models", "advice": "del", "not_measured": "not finished after 900 s"}
+    text = PAGE["DEVICE"]["tables"](on_device(a_row("nothing", 140), missing))
+
+    assert "| `del model` | not measured: not finished after 900 s |  |  |  |" in text
+
+
+def test_recipe_is_said_not_to_help_on_a_device_only_where_it_does_not():
+    leaks = on_device(
+        a_row("nothing", 140), a_row(RECIPE, 133), a_row("isolated", 0, driver=0, after_end=5)
+    )
+    frees = on_device(a_row("nothing", 140), a_row(RECIPE, 0), a_row("isolated", 0, driver=0))
+
+    assert "**Does not help** (more than 60 % stays in use): the full recipe." in (
+        PAGE["DEVICE"]["in_short"](leaks)
+    )
+    assert "counted 0 bytes in 2 of 3 rows." in PAGE["DEVICE"]["in_short"](leaks)
+    assert "**Does not help**" not in PAGE["DEVICE"]["in_short"](frees)
+    assert "counted 0 bytes in 3 of 3 rows." in PAGE["DEVICE"]["in_short"](frees)
+
+
+def test_page_without_numbers_of_a_device_says_so():
+    page = PAGE["page"](results(a_cell("nothing", 6_000_000)), "$device_short")
+
+    assert page == "Not measured."

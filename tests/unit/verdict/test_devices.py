@@ -187,3 +187,32 @@ def test_first_screen_has_three_rows_for_a_device():
     names = [row.name for row in ledger.summary if row.name.startswith("GPU:0")]
     shown = (DeviceRow.OURS, DeviceRow.POOL_FREE, DeviceRow.IN_USE)
     assert names == [row.at("GPU:0") for row in shown]
+
+
+def without_devices(timeline):
+    samples = tuple(
+        replace(
+            one, gauges={name: value for name, value in one.gauges.items() if "GPU" not in name}
+        )
+        for one in timeline.samples
+    )
+    return replace(timeline, devices=(), samples=samples)
+
+
+def test_gpu_that_only_the_driver_tells_of_is_in_the_ledger_with_the_reason():
+    """A v1 session, torch, JAX, or a child of the program."""
+    rows, ledger = rows_of(without_devices(a_run([1] * 6, ours=[700] * 6, others=500)))
+
+    assert at_end(rows, DeviceRow.OURS) == 700
+    assert at_end(rows, DeviceRow.OTHERS) == 500
+    assert DeviceRow.IN_USE.at("GPU:0") not in rows
+    assert ledger.unmeasured["GPU:0 in use"].startswith("the driver counts memory of this program")
+    assert [row.name for row in ledger.summary if "GPU" in row.name] == [
+        "GPU:0 taken, by the driver"
+    ]
+
+
+def test_gpu_that_only_others_hold_is_not_the_programs_affair():
+    rows, ledger = rows_of(without_devices(a_run([1] * 6, ours=[0] * 6, others=500)))
+
+    assert not [name for name in (*rows, *ledger.unmeasured) if "GPU" in name]

@@ -11,13 +11,16 @@ from typing import Any, NoReturn
 from lowwater.agent import device_settings
 from lowwater.isolation import call, surroundings
 from lowwater.isolation.lending import Borrower
-from lowwater.isolation.local import logs
+from lowwater.isolation.local import driver_look, logs
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.kinship import adopt_orphans, be_signalled_with_parent
+from lowwater.isolation.local.pool_maps import ask_for_maps
 from lowwater.isolation.local.preloads import Lesson
 from lowwater.isolation.local.result import Result, raised, result_of
 from lowwater.isolation.parcel import from_descriptors, to_files, unpack
 from lowwater.model.device_settings import DeviceSettings
+from lowwater.probes.driver_view import is_nvml_loaded
+from lowwater.probes.forked import begin_here
 from lowwater.probes.levels import levels_now
 
 NO_ANSWER = 70
@@ -30,6 +33,8 @@ def live(channel: Channel, output: Sequence[int], server: int) -> NoReturn:
         _stand_alone(server)
         _write_to(output)
         _reseed()
+        if not is_nvml_loaded():
+            begin_here()
         _work(channel)
         status = 0
     finally:
@@ -90,7 +95,7 @@ def _work(channel: Channel) -> None:
         # Again when the modules of the call are imported: they may have handlers of their own.
         return call.make(parcel, borrower.load, before=send_logs)
 
-    process, result = os.getpid(), result_of(made)
+    process, result = os.getpid(), result_of(made, ask_for_maps())
     # A copy that the function has made of itself, by a bare `os.fork()`, answers to nobody.
     if os.getpid() == process:
         _answer(channel, result, lesson.learned())
@@ -100,6 +105,7 @@ def _answer(channel: Channel, result: Result, learned: tuple[str, ...]) -> None:
     now = levels_now()
     story = {
         "learned": learned,
+        "taken": driver_look.taken_here(uses_device=bool(now.devices)),
         "in_use_bytes": now.in_use_bytes,
         "resident_bytes": now.resident_bytes,
         "devices": dict(now.devices),

@@ -13,15 +13,17 @@ from typing import Any, Literal
 from lowwater.errors import ChildDied, ChildOutOfMemory, ChildTimedOut, LowwaterError
 from lowwater.isolation.cancel import Cancelled
 from lowwater.isolation.lending import ASK
-from lowwater.isolation.local import logs
+from lowwater.isolation.local import driver_look, logs
 from lowwater.isolation.local.channel import Channel, Message
 from lowwater.isolation.local.control_group import remove_stale_groups
 from lowwater.isolation.local.output import Stream, streams
+from lowwater.isolation.local.pool_maps import remove_maps
 from lowwater.isolation.local.result import Result
 from lowwater.isolation.local.server_process import ServerProcess, Servers
 from lowwater.isolation.local.tree import kill_session
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import from_descriptors, pack, to_files
+from lowwater.isolation.postmortem import attach, of_killed
 from lowwater.model.units import format_bytes, format_duration
 
 Start = Literal["fork", "spawn"]
@@ -45,6 +47,8 @@ class Raw:
     story: dict[str, Any] = field(default_factory=dict)
     started: str = "fork"
     elapsed_s: float = 0.0
+    # What its process took of each GPU; None if that could not say so any more.
+    taken: dict[int, int | str] | None = None
 
 
 class _NotStarted(Exception):
@@ -53,15 +57,17 @@ class _NotStarted(Exception):
 
 def run(order: TrialOrder, *, start: Start = "fork", preload: Sequence[str] = ()) -> Raw:
     """Make the call in a fresh process, and wait until that is gone."""
-    began = time.monotonic()
+    began, gpus = time.monotonic(), driver_look.look()
     for _ in range(_MOST_SERVERS):
         server, started = _server(start, preload)
+        trial = _Trial(order)
         try:
-            raw = _Trial(order).run(server)
+            raw = trial.run(server)
         except _NotStarted:
             server.await_end()
             continue
         raw.started, raw.elapsed_s = started, time.monotonic() - began
+        raw.story["driver"] = driver_look.given_back(gpus, trial.pid, raw.taken)
         return raw
     told = f"The process that starts trials failed every time: {server.last_words()}"
     return Raw(error=ChildDied(told), elapsed_s=time.monotonic() - began)
@@ -95,6 +101,11 @@ class _Trial:
         self._is_over = False
         self._events = selectors.DefaultSelector()
 
+    @property
+    def pid(self) -> int | None:
+        """The number that its process had, if there was one."""
+        return self._process[0] if self._process is not None else None
+
     def run(self, server: ServerProcess) -> Raw:
         here, of_child = Channel.pair()
         tidings, of_server = Channel.pair()
@@ -110,7 +121,11 @@ class _Trial:
             for stream in output:
                 stream.hand_over()
             self._hand_over_call(here)
-            self._follow(here, tidings, output)
+            try:
+                self._follow(here, tidings, output)
+            finally:
+                if self._process is not None:
+                    remove_maps(*self._process)
         return self._judged(server)
 
     def _hand_over_call(self, channel: Channel) -> None:
@@ -186,6 +201,7 @@ class _Trial:
         else:
             self._raw.result = Result(message.kind, from_descriptors(message.descriptors))  # type: ignore[arg-type]
             _learned.update(message.body.pop("learned"))
+            self._raw.taken = message.body.pop("taken")
             self._raw.story |= message.body
 
     def _abandon(self, tidings: Channel) -> None:
@@ -222,23 +238,33 @@ class _Trial:
         limit_bytes = self._limits.memory_bytes
         if end.get("over_limit") and limit_bytes is not None:
             peak_bytes = end["limited_peak_bytes"] or end["peak_bytes"]
-            return ChildOutOfMemory(
+            return _out_of_memory(
                 f"The function was killed at {format_bytes(peak_bytes)}; "
                 f"its limit is memory={format_bytes(limit_bytes)!r}",
-                peak_bytes=peak_bytes,
-                limit_bytes=limit_bytes,
+                peak_bytes,
+                limit_bytes,
+                f"memory={format_bytes(limit_bytes)!r}",
             )
         if self._is_late and self._limits.timeout_s is not None:
             allowed = format_duration(self._limits.timeout_s)
             return ChildTimedOut(f"The function did not return within {allowed} and was killed")
         if end["system_killed"]:
-            return ChildOutOfMemory(
+            return _out_of_memory(
                 "The system ran out of memory and killed the function's process at "
                 f"{format_bytes(end['peak_bytes'])}",
-                peak_bytes=end["peak_bytes"],
-                limit_bytes=limit_bytes,
+                end["peak_bytes"],
+                limit_bytes,
+                None,
             )
         return _died(end)
+
+
+def _out_of_memory(
+    story: str, peak_bytes: int, limit_bytes: int | None, limit_name: str | None
+) -> ChildOutOfMemory:
+    error = ChildOutOfMemory(story, peak_bytes=peak_bytes, limit_bytes=limit_bytes)
+    attach(error, of_killed(peak_bytes, limit_bytes, limit_name))
+    return error
 
 
 def _cancelled() -> bool:
