@@ -112,13 +112,13 @@ gc.disable()
 def keep(saved, epoch):
     if epoch == 6:
         saved.append(mib(int(0.9 * 1024) - USED))
-    elif epoch == 26:
+    elif epoch == 18:
         saved.clear()
-    elif epoch > 26:
+    elif epoch > 18:
         cycle = [mib(20)]
         cycle.append(cycle)
 
-print([loss.hex() for loss in fit(70)])
+print([loss.hex() for loss in fit(52)])
 """
     # What a program with TensorFlow takes here, before it jumps.
     programs.write("train.py", told.replace("USED", "400"))

@@ -5,11 +5,15 @@ from typing import NamedTuple
 
 
 class Room(NamedTuple):
-    """One limit by the name that is shown, and the bytes that may still be taken below it."""
+    """One limit by the name that is shown, and the bytes that may still be taken below it.
+
+    A pool (BFC) gives a request all of a free piece of up to twice its size.
+    """
 
     limit: str
     limit_bytes: int
     left_bytes: int
+    is_pool: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class Guard:
         """After the guard has acted, a `fit` has one batch: Keras looks at its end."""
         self._epoch = None
         self._fits += 1
-        self._trained = weakref.ref(_model_of(callbacks))
+        self.trains_on_batch(_model_of(callbacks))
         if self._acted is not None and self._journal.is_on:
             _stop(callbacks)
             self._record(replace(self._acted, later_fits=self._acted.later_fits + 1))
@@ -145,37 +145,45 @@ class Guard:
         if self._acted is not None or name in _NOT_A_LOOP or is_elsewhere:
             return
         unit = f"{name} at {where}" if where else name
-        danger = self._danger(unit, rounds, self._models_now)
         has_fits = self._fits > self._fits_before.get(unit, self._fits)
         self._fits_before[unit] = self._fits
-        if danger is None or _is_within_fit():
+
+        def may_act() -> bool:
+            if _is_within_fit():
+                return False
+            if not (self._raises or has_fits):
+                self._journal.note(_only_noted(where or name))
+            return self._raises or has_fits
+
+        danger = self._danger(unit, rounds, self._models_now, may_act)
+        if danger is None:
             return
         if self._raises:
             told = self._save(self._act_on(danger, is_raised=True), self._models_now())
             raise StoppedByGuard(told.because, saved=", ".join(told.saved) or "nothing")
-        if has_fits:
-            # The next one is ended; but then it may be too late to save what was trained by now.
-            self._epoch = None
-            self._save(self._act_on(danger), self._models_now())
-        else:
-            self._journal.note(
-                f"memory was about to run out in the loop {where or name}, which trains without "
-                "`fit`; to end such a loop in time, use `lowwater run --guard-raise`"
-            )
+        # The next `fit` is ended; but then it may be too late to save what was trained by now.
+        self._epoch = None
+        self._save(self._act_on(danger), self._models_now())
 
     def _look_within_fit(self, unit: str, rounds: int, callbacks: Any) -> None:  # noqa: ANN401
         if self._acted is not None:
             return
-        danger = self._danger(unit, rounds, lambda: [_model_of(callbacks)])
+        # A loop of the program may have callbacks too, and need not heed `stop_training`.
+        models = lambda: [_model_of(callbacks)]  # noqa: E731 - one line says it
+        danger = self._danger(unit, rounds, models, _is_within_fit)
         if danger is None:
             return
         _stop(callbacks)
         self._save(self._act_on(danger), [callbacks.model])
 
     def _danger(
-        self, unit: str, rounds: int, models: Callable[[], Sequence[Any]]
+        self,
+        unit: str,
+        rounds: int,
+        models: Callable[[], Sequence[Any]],
+        may_act: Callable[[], bool],
     ) -> _Danger | None:
-        """Look at all places; the reason to end here, if there is one."""
+        """Look at all places; the reason to end here, if there is one, and if that can be done."""
         if not self._journal.is_on or not self._busy.acquire(blocking=False):
             return None
         try:
@@ -186,7 +194,9 @@ class Guard:
                 if rise is not None and self._reads_room(place, standing):
                     needs = _saving_at(place, models())
                     danger = self._danger_at(place, standing, rise, needs)
-                if danger is not None and not self._is_settled(place, rise, models):
+                if danger is None or not may_act():
+                    continue
+                if not self._is_settled(place, rise, models):
                     return _Danger(unit, rounds, place, *danger)
         finally:
             self._busy.release()
@@ -206,14 +216,14 @@ class Guard:
         """The tightest limit that the next round would pass."""
         found = self._places.rooms_of(place)
         self._is_near |= any(rise.is_near(room, saving) for room in found)
-        spare = [room.left_bytes - rise.needed_bytes(saving, room.limit_bytes) for room in found]
+        spare = [room.left_bytes - rise.needed_bytes(saving, room) for room in found]
         far = max(0, min(spare, default=0)) // _SHARE_OF_ROOM
         self._unread[place] = _Unread(standing.level_bytes + far, _MOST_UNREAD)
         passed = [room for room in found if rise.must_end(room, saving)]
         if not passed:
             return None
         room = min(passed, key=lambda one: one.left_bytes)
-        return rise, room, rise.needed_bytes(saving, room.limit_bytes)
+        return rise, room, rise.needed_bytes(saving, room)
 
     def _is_settled(
         self, place: str, rise: Rise | None, models: Callable[[], Sequence[Any]]
@@ -307,6 +317,13 @@ class Guard:
         living = [model for model in self._living_models() if _is_trainable(model)]
         inner = {id(part) for model in living for part in _parts_of(model)}
         return [model for model in living if id(model) not in inner][-_MOST_MODELS:]
+
+
+def _only_noted(loop: str) -> str:
+    return (
+        f"memory was about to run out in the loop {loop}, which trains without `fit`; to end such "
+        "a loop in time, use `lowwater run --guard-raise`"
+    )
 
 
 def _saving_at(place: str, models: Sequence[Any]) -> int:

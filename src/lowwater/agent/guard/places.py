@@ -43,7 +43,9 @@ class Places:
             found[HOST] = host
         for place, (standing, limit_bytes) in self._all_pools():
             found[place] = standing
-            self._pools[place] = Room(_name(place), limit_bytes, limit_bytes - standing.taken_bytes)
+            self._pools[place] = Room(
+                _name(place), limit_bytes, limit_bytes - standing.taken_bytes, is_pool=True
+            )
         return found
 
     def rooms_of(self, place: str) -> tuple[Room, ...]:

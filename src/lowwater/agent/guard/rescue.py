@@ -20,6 +20,8 @@ _SAVING: Final = "keras.src.saving.saving_lib"
 _LARGEST_TWICE: Final = 2.2
 _ALL_OF_THEM: Final = 1.3
 _IN_ANY_CASE: Final = 4 << 20
+# The weights are written to a file, and from there into another.
+_DISK_TWICE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ def saving_bytes(model: Any) -> int:  # noqa: ANN401 - of any Keras
     by_disk = _saving_lib() is not None
     share = _LARGEST_TWICE * max(sizes, default=0) if by_disk else _ALL_OF_THEM * sum(sizes)
     return round(share) + _IN_ANY_CASE
+
+
+def all_bytes(model: Any) -> int:  # noqa: ANN401
+    """All variables of a model and of its optimizer."""
+    return sum(map(_bytes_of, _variables_of(model)))
 
 
 def largest_bytes(model: Any) -> int:  # noqa: ANN401
@@ -74,6 +81,7 @@ def _save(
     temporary = os.path.join(folder, f".{NAME}-{os.getpid()}{ending}")
     about = f"{temporary}.json"
     try:
+        _reserve(temporary, _DISK_TWICE * all_bytes(model) + _IN_ANY_CASE)
         with _quiet():
             write(model, temporary)
         told = {
@@ -95,6 +103,16 @@ def _save(
             with quietly(OSError):
                 os.unlink(left)
     return Saved(path)
+
+
+def _reserve(path: str, size: int) -> None:
+    """See whether there is room on the disk: where it ends in the midst, HDF5 may crash."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    finally:
+        os.close(descriptor)
+        os.unlink(path)
 
 
 def _save_whole(model: Any, path: str) -> None:  # noqa: ANN401

@@ -69,6 +69,20 @@ def test_leak_of_a_hundred_mib_per_epoch_is_seen_in_the_few_epochs_that_there_ar
     assert ended_at(a_leak(100)) == 6
 
 
+def test_pool_that_may_give_all_of_its_last_piece_at_once_is_ended_before():
+    decision, ended = Decision(), None
+    for epoch in range(19):
+        level = round(10.6 * epoch * MIB)
+        standing = Standing(level, level, level)
+        rise = decision.passes("epoch", "GPU:0", epoch, standing)
+        room = Room("GPU:0 pool", 200 * MIB, 200 * MIB - standing.level_bytes, is_pool=True)
+        if ended is None and rise is not None and rise.must_end(room, 0):
+            ended = room.left_bytes
+
+    assert ended is not None
+    assert ended > 10.6 * MIB
+
+
 def test_what_a_step_takes_for_itself_is_left_free():
     ended = ended_at(a_leak(20), above=150)
 

@@ -59,6 +59,8 @@ class Callbacks:
 class Training:
     """A guard, and a program that trains under it."""
 
+    is_in_fit = False
+
     def __init__(self, folder, *, raises=False):
         self.path, self.folder = str(folder / "run.lw"), folder
         self.journal = Journal(Writer(self.path, start_recording(self.path)))
@@ -69,6 +71,13 @@ class Training:
 
     def fit(self, epochs, grows=0, batches=1):
         """Train until the guard stops it; how many epochs there were."""
+        Training.is_in_fit = True
+        try:
+            return self._fit(epochs, grows, batches)
+        finally:
+            Training.is_in_fit = False
+
+    def _fit(self, epochs, grows, batches):
         self.model.stop_training = False
         callbacks = Callbacks(self.model)
         self.guard.fit_begins(callbacks)
@@ -89,6 +98,12 @@ class Training:
         self.journal.close()
         timeline = load(self.path)
         return timeline.guarded, [note.text for note in timeline.notes]
+
+
+@pytest.fixture(autouse=True)
+def fit_of_keras(monkeypatch):
+    """Fake: a frame of Keras on the stack, while `Training.fit` runs."""
+    monkeypatch.setattr(module, "_is_within_fit", lambda: Training.is_in_fit)
 
 
 @pytest.fixture
@@ -185,6 +200,12 @@ def test_model_is_saved_in_a_loop_of_fits_before_the_next_one_begins(training):
     assert guarded.unit in ("fit", "epoch", "iteration at train.py:9")
     assert guarded.saved == ("lowwater-rescue.keras",)
     assert guarded.later_fits > 0
+
+
+def test_loop_with_callbacks_of_its_own_is_no_fit(training):
+    training._fit(1000, 10 * MIB, 1)
+
+    assert training.told() == (None, [])
 
 
 def test_boundaries_of_keras_are_not_looked_at_twice(training):

@@ -1,6 +1,7 @@
 """What is saved is whole, has a name of its own, and is never written over somebody else's file."""
 
 import json
+import os
 
 import pytest
 
@@ -20,7 +21,7 @@ class Model:
     """Fake: writes text where Keras would write a zip file."""
 
     optimizer = None
-    variables = (Variable(1000, 1000), Variable(1000, dtype="bfloat16"))
+    variables = (Variable(100, 100), Variable(100, dtype="bfloat16"))
 
     def __init__(self, content="weights", fails=None, fails_for_weights=None):
         self.content, self.fails, self.fails_for_weights = content, fails, fails_for_weights
@@ -104,4 +105,17 @@ def test_full_disk_leaves_nothing_behind_and_no_earlier_rescue_damaged(tmp_path)
 
 def test_saving_takes_memory_and_that_is_known():
     """Without the module of Keras that saves by way of the disk: all variables at once."""
-    assert saving_bytes(Model()) == round(1.3 * (4_000_000 + 2000)) + (4 << 20)
+    assert saving_bytes(Model()) == round(1.3 * (40_000 + 200)) + (4 << 20)
+
+
+def test_disk_without_room_is_not_written_to_at_all(tmp_path, monkeypatch):
+    def allocate(_descriptor, _offset, size):
+        assert size == 2 * 40_200 + (4 << 20)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", allocate)
+    monkeypatch.setattr(Model, "_write", None)
+
+    with pytest.raises(CannotSave, match=r"^OSError: \[Errno 28\] No space left on device$"):
+        save(Model(), str(tmp_path), FACTS)
+    assert files(tmp_path) == []
