@@ -212,8 +212,7 @@ def _on_host(
 
 
 def _is_at_a_boundary(case: Case, one: Collection, at: float) -> bool:
-    if abs(at - round(at)) > POLICY.at_a_boundary:
-        return False
+    """Whether another unit's collection was made at a boundary: by its bytes, but for the noise."""
     index = int(np.abs(case.marks.x - round(at)).argmin())
     level = float(case.marks.y[index])
     return min(abs(level - one.before_bytes), abs(level - one.after_bytes)) <= POLICY.noise_bytes
