@@ -57,7 +57,7 @@ def readme(text: str) -> str:
     drawn = screen.render(diagnose(load(DOCS / "demo.lw")), width=_WIDTH)
     block = (
         "The demo trains a small model with a callback that keeps the predictions of every epoch.\n"
-        "This is what `make demo` says in the end, with the numbers of one run:\n\n"
+        "This is the last screen of `make demo`, with the numbers of one run:\n\n"
         f"```text\n{drawn.strip()}\n```\n"
     )
     written, found = _DEMO.subn(lambda _: block, text)

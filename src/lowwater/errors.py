@@ -6,7 +6,8 @@ LowwaterError
 │   ├── UnreadableInput       exit code 5
 │   ├── StillInUse            a model at work cannot be released
 │   ├── AlreadyReleased       an emptied object was used
-│   └── NotPicklable          it cannot be sent to another process
+│   ├── NotPicklable          it cannot be sent to another process
+│   └── StoppedByGuard        a loop was ended before memory runs out
 └── ChildDied                 an isolated function ended without a result
     ├── ChildTimedOut         it took too long
     └── ChildOutOfMemory      it needed too much memory
@@ -78,6 +79,17 @@ class AlreadyReleased(UserError, AttributeError):
 
 class NotPicklable(UserError):
     """Something cannot be sent to another process."""
+
+
+class StoppedByGuard(UserError):
+    """`lowwater run --guard-raise` has ended a loop at a boundary, before memory runs out."""
+
+    def __init__(self, because: str, *, saved: str = "nothing") -> None:
+        """Tell why, and what was saved."""
+        super().__init__(
+            f"memory is about to run out: {because}; saved: {saved}",
+            advice="fix what grows (see the report), or load what was saved in a new process",
+        )
 
 
 class ChildDied(LowwaterError):

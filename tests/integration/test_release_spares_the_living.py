@@ -120,7 +120,7 @@ def test_living_models_and_gradients_are_bit_identical(programs):
 INLINED = """\
     import gc, tempfile
     import tensorflow as tf, lowwater
-    from lowwater.giveback.gradients import table
+    from lowwater.giveback.gradients.lending import table
 
     @tf.custom_gradient
     def odd(x):

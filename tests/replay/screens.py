@@ -38,7 +38,7 @@ def never_looked_into(timeline: Timeline) -> Timeline:
 
 
 def killed_for_memory() -> Timeline:
-    ending = replace(KILLED, out_of_memory=True, peak_rss_bytes=7 << 30)
+    ending = replace(KILLED, out_of_memory=True, peak_rss_bytes=740 << 20)
     cut_off = Note(95.0, "the last record was cut off and is left out")
     return replace(after("callback_leaks", 11), ending=ending, notes=(cut_off,))
 

@@ -15,6 +15,7 @@ from operator import call
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lowwater.agent import autopsy
 from lowwater.agent.devices import DevicesWitness
 from lowwater.agent.environment import describe, versions_loaded
 from lowwater.agent.escalation import Means
@@ -34,6 +35,7 @@ from lowwater.agent.instrumentation._tick import Passes
 from lowwater.agent.instrumentation.borrowed import forget_shadowed, load_what_is_needed_later
 from lowwater.agent.instrumentation.heartbeat import heart_beating
 from lowwater.agent.instrumentation.loops import code_with_ticks
+from lowwater.agent.instrumentation.shortages import ERRORS, Shortages
 from lowwater.agent.instrumentation.uncaught import failure
 from lowwater.agent.journal import Journal
 from lowwater.agent.native_trace.tracer import NativeTracer, TracedProgram
@@ -50,6 +52,7 @@ from lowwater.recording.records import Began, Mended
 from lowwater.recording.writer import Writer
 
 if TYPE_CHECKING:
+    from lowwater.agent.guard.guard import Guard
     from lowwater.diagnose.changed_run import ChangedRun
 
 _SESSIONS = "tensorflow.python.client.session"
@@ -61,13 +64,16 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 class Agent:
     """Places the boundaries and undoes them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts
         self,
         program: WatchedProgram,
         journal: Journal,
         observer: Observer,
         inquest: Inquest,
+        shortages: Shortages,
         experiment: "ChangedRun | None" = None,
+        *,
+        guard: "Guard | None" = None,
     ) -> None:
         """Nothing is placed until `install`; an experiment ends loops and rewrites files."""
         self.journal = journal
@@ -75,6 +81,8 @@ class Agent:
         self.inquest = inquest
         self._program = program
         self._experiment = experiment
+        self._guard = guard
+        self.shortages = shortages
         self._undo = ExitStack()
         self._passes: dict[tuple[str, str | None], Passes] = {}
 
@@ -97,6 +105,8 @@ class Agent:
         self._listen(sys.meta_path, on_import)
         # On its own: one of the libraries is the same module.
         self._listen(sys.meta_path, AfterImport({first_use.CONTEXT: self._place_first_use}))
+        self._listen(sys.meta_path, AfterImport({ERRORS: self._place_shortages}))
+        self._undo.callback(self.shortages.remove)
         modules = UserModules(self._program.root, self.add_ticks)
         before_path_finder(modules)
         self._undo.callback(_remove_from, sys.meta_path, modules)
@@ -158,9 +168,14 @@ class Agent:
             ),
         )
         self._place(keras, lambda module: calls.optimizer_placements(module, counted))
+        if self._guard is not None:
+            self._place(keras, self._guard.placements)
 
     def _place_first_use(self, context: ModuleType) -> None:
         self._place(context, lambda module: first_use.placements(module, self.shown))
+
+    def _place_shortages(self, core: ModuleType) -> None:
+        self._place(core, self.shortages.placements)
 
     def _place_pipelines(self, dataset_ops: ModuleType) -> None:
         self._place(
@@ -219,14 +234,28 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
     inquest = Inquest(program.files, program.calls, program.lives, journal.note)
     traced = TracedProgram(program.shown_files, readings.in_use_now, journal.note, journal.record)
     recording = os.path.abspath(assignment.recording)
+    shortages = Shortages(journal, recording, program.shown)
     means = Means(inquest, NativeTracer(recording, traced, journal.in_child))
     if assignment.experiment is None:
-        return Agent(program, journal, Observer(journal, readings, means), inquest)
+        guard = guard_for(assignment, program, journal)
+        passes = guard.loop_passes if guard is not None else None
+        observer = Observer(journal, readings, means, after_sample=passes)
+        return Agent(program, journal, observer, inquest, shortages, guard=guard)
     from lowwater.diagnose.changed_run import ChangedRun
 
     experiment = ChangedRun(assignment.experiment, journal, program.shown)
     observer = Observer(journal, readings, experiment.means(means), experiment.pass_boundary)
-    return Agent(program, journal, observer, inquest, experiment)
+    return Agent(program, journal, observer, inquest, shortages, experiment)
+
+
+def guard_for(assignment: Assignment, program: WatchedProgram, journal: Journal) -> "Guard | None":
+    """The guard, where the user has asked for it."""
+    if not assignment.guard:
+        return None
+    from lowwater.agent.guard.guard import Guard
+
+    raises = assignment.guard == "raise"
+    return Guard(journal, os.getcwd(), program.models.living, raises=raises)
 
 
 def _begin(agent: Agent, assignment: Assignment) -> None:
@@ -296,9 +325,11 @@ def _after_last_statement(agent: Agent | None) -> None:
     if agent is None or not agent.observer.is_on:
         return
     try:
-        failed = failure(sys.exception())
-        if failed is not None:
+        error = sys.exception()
+        failed = failure(error)
+        if failed is not None and error is not None:
             agent.journal.record(failed)
+            autopsy.look(error, agent.journal, agent.shortages, agent.shown)
         agent.observer.moment(LAST_STATEMENT)
     except BaseException:
         if must_be_raised():

@@ -13,15 +13,16 @@ from lowwater.agent.suspicion import ENOUGH_CENSUSES, Suspicion
 from lowwater.model.gauges import POOL_IN_USE, Level, level_of, python_bytes
 from lowwater.model.interruption import let_through
 from lowwater.model.policy import Policy
-from lowwater.recording.records import Collected, Counted, Noted, Record
+from lowwater.recording.records import Collected, Counted, Noted, Record, Weighed
 
 _TOO_DEAR = (
     "the run was too short for a heap scan, which takes seconds of processor time; a longer run "
     "can show what holds the memory"
 )
-# Looks at all objects of the program; answers how many there were, and what to record. None where
-# there is nothing to record: there was no room to look, say.
-Inquiry = Callable[[int], tuple[int, Sequence[Record]] | None]
+# Looks at all objects of the program, told what is in use and how much of it is the rise; answers
+# how many there were, and what to record. None where there is nothing to record: there was no room
+# to look, say.
+Inquiry = Callable[[int, int], tuple[int, Sequence[Record]] | None]
 
 
 class Means(NamedTuple):
@@ -266,12 +267,15 @@ class Escalation:
         tracer = self._native_tracer
         known = _everywhere(gauges)
         held_bytes -= tracer.own_bytes if tracer is not None else 0
-        answer = self._inquire(held_bytes)
+        risen_bytes = self._suspicion.risen(place.unit_id, held_bytes)
+        answer = self._inquire(held_bytes, risen_bytes)
         self.censuses += 1
         self._suspicion.census_taken(place.unit_id, held_bytes)
         if answer is None:
             return
         objects, found = answer
+        if any(isinstance(one, Weighed) and one.starts_over for one in found):
+            self._suspicion.started_over(held_bytes)
         taken = Counted(
             place.unit_id,
             place.ordinal,

@@ -49,7 +49,9 @@ class Inquest:
     _has_told: bool = False
     _has_noted: bool = False
 
-    def __call__(self, in_use_bytes: int) -> tuple[int, Sequence[Record]] | None:
+    def __call__(
+        self, in_use_bytes: int, risen_bytes: int = 0
+    ) -> tuple[int, Sequence[Record]] | None:
         """Take a census; answers how many objects there were, and the records of what it found.
 
         None where there is nothing to tell: there was no room, or it can be compared with none.
@@ -62,7 +64,11 @@ class Inquest:
             return None
         counts = self._counts()
         seen = taker.take(
-            in_use_bytes, lambda objects: counted.take(objects, counts), counted.wants, budget
+            in_use_bytes,
+            lambda objects: counted.take(objects, counts),
+            counted.wants,
+            budget,
+            risen_bytes,
         )
         if seen.cut is not None:
             self._note_once(_cut_short(seen.cut.value, seen.objects, free_bytes or 0))

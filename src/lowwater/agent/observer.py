@@ -39,6 +39,8 @@ _LONGEST_WAIT_S = 1.0
 # For an experiment: what it does at each boundary of a unit, by its name and place, before anything
 # is measured there.
 BeforeSample = Callable[[str, str | None], None]
+# For the guard: what it does at each boundary of a unit, by its name, place and round.
+AfterSample = Callable[[str, str | None, int], None]
 
 
 class SamplingPace:
@@ -89,6 +91,7 @@ class Observer:
         readings: Readings,
         means: Means | None = None,
         before_sample: BeforeSample | None = None,
+        after_sample: AfterSample | None = None,
     ) -> None:
         """Observe with these readings into this journal; `means` is what a rise is met with."""
         self._journal = journal
@@ -96,6 +99,7 @@ class Observer:
         self._clocks = journal.clocks
         self.escalation = Escalation(readings, journal, means)
         self._before_sample = before_sample
+        self._after_sample = after_sample
         self._unit_ids: dict[tuple[str, str | None], int] = {}
         self._slots: list[LowWaterSlots] = []
         self._paces: list[SamplingPace] = []
@@ -179,6 +183,8 @@ class Observer:
                 self.escalation.consider(
                     place, level, self._last_ordinals, at_end=at_end, around=around
                 )
+                if self._after_sample is not None and not at_end:
+                    self._after_sample(*[*self._unit_ids][unit_id], ordinal)
         except Exception as error:  # noqa: BLE001 - ours must not become the program's
             let_through(error)
             self._journal.note(f"a sample failed: {type(error).__name__}: {error}")

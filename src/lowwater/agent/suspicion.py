@@ -208,9 +208,14 @@ class Suspicion:
         # Two are often all that a short run can afford: the second needs something to show.
         is_early = self.lacks_a_census and not at_end
         grown = held_bytes - self._last_census.held_bytes
-        if is_early and grown < self._policy.large_rise_bytes:
+        if is_early and grown < self._policy.second_look_bytes:
             return False
         return self._has_grown(self._last_census, held_bytes)
+
+    def risen(self, unit_id: int, held_bytes: int) -> int:
+        """How much a unit has risen since its warm-up; nothing where no mark of it was taken."""
+        rise = self._rises.get(unit_id)
+        return rise.risen(held_bytes) if rise is not None else 0
 
     def census_taken(self, unit_id: int, held_bytes: int) -> None:
         """Take note of a census."""
@@ -219,6 +224,11 @@ class Suspicion:
         self.censuses += 1
         self._last_census = _Census(unit_id, held_bytes)
         self._place_seen = self._rises[unit_id].latest_ordinal
+
+    def started_over(self, held_bytes: int) -> None:
+        """The census just taken can be compared with none before it: it is the first again."""
+        self.censuses = 1
+        self._first_held_bytes = held_bytes
 
     def _is_collected(self, in_use_bytes: int) -> bool:
         return in_use_bytes - self._collected_bytes < self._policy.least_rise_bytes // 2

@@ -234,9 +234,9 @@ def _finding(claim: _Claim, share: float, evidence: Evidence) -> Finding:
     in_python = sum(one.grown_bytes for one in holders)
     # What is mostly native says so itself.
     if not claim.cause.is_mostly_native and claim.grown_bytes >= POLICY.alike * in_python:
-        found = replace(found, message=f"{found.message} {_OUTSIDE}")
+        found = replace(found, story=f"{found.story} {_OUTSIDE}")
     if claim.holder.is_shared:
-        found = replace(found, message=f"{found.message} {_SHARED}")
+        found = replace(found, story=f"{found.story} {_SHARED}")
     if claim.cause.known is not None:
         return found
     return replace(found, fingerprint=fingerprint(claim.cause.code, claim.holder, evidence))
@@ -247,16 +247,17 @@ def _told(cause: Cause, account: Claim) -> Finding:
 
     A leak of a library, and growth that has no path, are known by their code and holder.
     """
-    known, message = cause.known, account.message
-    if known is not None:
-        message = f"{message} {known.reported_as(account.issue or known.issue)}"
+    known = cause.known
+    issue = (account.issue or known.issue) if known else None
     return Finding(
         code=cause.code,
         name=cause.name,
-        message=message,
+        story=account.message,
         fix=account.fix or cause.fix,
         where=account.where,
         holder=account.holder,
         library=known.library if known else None,
+        upstream=known.reported_as(issue) if known else "",
+        issue=issue,
         fingerprint=digest(cause.code, known.library if known else account.holder or ""),
     )

@@ -102,7 +102,8 @@ def _payload(holder: Holder) -> str | None:
     """What is heavy in an item, where the item itself is not."""
     parts = below(holder)
     is_told = len(parts) > 1 and any(look(parts[-1]) for look, _ in _NOUNS)
-    return one(parts[-1]) if is_told else None
+    # An array may hold another of its own size: said once.
+    return one(parts[-1]) if is_told and named(parts[-1]) != named(parts[0]) else None
 
 
 def _amount(count: int, noun: str, nouns: str) -> str:

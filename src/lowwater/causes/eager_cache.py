@@ -55,7 +55,7 @@ _KERNEL_FIX = (
     "call `keras.utils.clear_session()` now and then."
 )
 _CALL_FIX = (
-    "Call it inside one `tf.function`, where it is registered once; or call "
+    "Call the function inside one `tf.function`, which registers it once; or call "
     "`keras.utils.clear_session()` now and then."
 )
 _NAME_FIX = (

@@ -33,7 +33,7 @@ class FunctionPerRound(Cause):
     code = "LW207"
     name = "function-per-round"
     fix = (
-        "Do it once, before the loop. To change the learning rate, assign "
+        "Compile the model once, before the loop. To change the learning rate, assign "
         "`optimizer.learning_rate`."
     )
     is_mostly_native = True
@@ -76,5 +76,9 @@ def _told(made: Tally, evidence: Evidence) -> Claim:
         return Claim(message, made.where, name, fix)
     if made.kind == tallies.OPTIMIZERS:
         rate = _words.rise(made, "new optimizer", "new optimizers", evidence)
-        return Claim(f"The same model gets {rate}.", made.where, made.name)
+        fix = (
+            "Create the optimizer once, before the loop. To change its learning rate, assign "
+            "`optimizer.learning_rate`."
+        )
+        return Claim(f"The same model gets {rate}.", made.where, made.name, fix)
     return Claim(f"The same model is compiled {often}.", made.where, made.name)

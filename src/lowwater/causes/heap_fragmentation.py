@@ -46,7 +46,4 @@ class HeapFragmentation(Cause):
             return None
         free = last_bytes(evidence, RowName.MALLOC_FREE)
         much = f"{format_bytes(free)} of freed memory" if free else "Freed memory"
-        verb = "are" if free else "is"
-        return Claim(
-            f"{much} {verb} stuck in malloc's heap, between objects that are still in use."
-        )
+        return Claim(f"{much} is stuck in malloc's heap, between objects that are still in use.")

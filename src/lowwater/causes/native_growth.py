@@ -62,7 +62,7 @@ class NativeGrowth(Cause):
             return None
         growth = format_bytes(growth_bytes(evidence))
         told = (
-            f"{format_bytes(rest_bytes)} of the {growth} growth of memory in use is in "
+            f"Of {growth} of growth, {format_bytes(rest_bytes)} is in "
             f"{(_UNSEEN if unexplained_bytes(evidence) >= _MOST * rest_bytes else _UNNAMED)}"
         )
         loop, trace = _words.unit_of(evidence).where, evidence.native_trace
@@ -115,10 +115,8 @@ def _unknown(trace: NativeTrace | None, loop: str | None) -> str:
         return (
             f"memray watched {trace.rounds:,} rounds and found no place that allocates most of it."
         )
-    return (
-        f"which part of the {('loop at this line' if loop else 'program')} allocates it is "
-        "not known."
-    )
+    part = "loop at this line" if loop else "program"
+    return f"it is not known which part of the {part} allocates it."
 
 
 def _fix_after(trace: NativeTrace | None) -> str | None:

@@ -6,6 +6,12 @@ from lowwater.model import DeviceRow, Evidence, Kind, RowName
 from lowwater.model.gauges import HOST
 from lowwater.model.units import format_bytes
 
+_POOL = "TensorFlow's pool"
+_POOL_FIX = (
+    "Nothing to fix. TensorFlow returns its pool only when the process ends: if other processes "
+    "need the memory, run each training in its own process."
+)
+
 
 class ReservedPool(Cause):
     """Not a leak: an allocator keeps freed memory for reuse.
@@ -41,7 +47,8 @@ class ReservedPool(Cause):
             kept = format_bytes(last_bytes(evidence, DeviceRow.POOL_FREE.at(place)))
             return Claim(
                 f"{kept} of {place} is free inside TensorFlow's pool, kept for the next tensors.",
-                holder="TensorFlow's pool",
+                holder=_POOL,
+                fix=_POOL_FIX,
             )
         pool, malloc = (
             last_bytes(evidence, RowName.POOL_FREE),
@@ -49,6 +56,8 @@ class ReservedPool(Cause):
         )
         if max(pool, malloc) == 0:
             return Claim("The allocator keeps freed memory for reuse; nothing holds it.")
-        who = "TensorFlow's pool" if pool > malloc else "malloc"
-        much = format_bytes(max(pool, malloc))
-        return Claim(f"{much} is free inside {who}, kept for the next tensors.", holder=who)
+        who, fix = (_POOL, _POOL_FIX) if pool > malloc else ("malloc", None)
+        message = (
+            f"{format_bytes(max(pool, malloc))} is free inside {who}, kept for the next tensors."
+        )
+        return Claim(message, holder=who, fix=fix)

@@ -97,7 +97,8 @@ def _by_definition(traced: Tally, evidence: Evidence) -> Claim:
     """A function of the program: the line is where it is defined."""
     name, often = short_name(traced), _words.often(traced, evidence)
     reason = f": its argument {traced.about}" if traced.about else ""
-    message = f"`{name}` is traced again {often}, and keeps a graph for each{reason}."
+    tense = "was" if often.endswith("watched") else "is"
+    message = f"`{name}` {tense} traced again {often}, and keeps a graph each time{reason}."
     return Claim(message, where=traced.where, holder=name)
 
 
@@ -106,8 +107,8 @@ def _by_call(traced: Tally | None, evidence: Evidence) -> Claim:
     shapes = grown(evidence, tallies.SHAPES)
     if shapes is not None:
         rate = _words.rise(shapes, "new shape", "new shapes", evidence)
-        message = f"`{shapes.name}` gets {rate}, and traces and keeps a graph for each."
+        message = f"`{shapes.name}` gets {rate}, and traces and keeps a graph each time."
         return Claim(message, where=shapes.where, holder=shapes.name, fix=_SHAPES_FIX)
     often = _words.often(traced, evidence) if traced else "and again"
-    message = f"A Keras function is traced again {often}, and keeps a graph for each."
+    message = f"A Keras function is traced again {often}, and keeps a graph each time."
     return Claim(message, where=line_of_call(evidence, (*TRAINING, "predict", "evaluate")))

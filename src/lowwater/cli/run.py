@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lowwater.model import Diagnosis
 
 FINDINGS = 3
+# The guard has ended training, and the program went on to its end.
+GUARDED = 6
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -38,6 +40,17 @@ FINDINGS = 3
     help='With --fail-on: ignore leaks below SIZE per round, e.g. "64 KiB".',
 )
 @click.option("--mend", "is_mended", is_flag=True, help="Repair known library leaks.")
+@click.option(
+    "--guard",
+    "is_guarded",
+    is_flag=True,
+    help="Save the model and end `fit` before memory runs out (exits with status 6).",
+)
+@click.option(
+    "--guard-raise",
+    is_flag=True,
+    help="The same, and end loops without `fit` by raising lowwater.errors.StoppedByGuard.",
+)
 @gpu_options
 @click.option("-v", "--verbose", is_flag=True, help="Show all details in the final report.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no live line and no final report.")
@@ -51,6 +64,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     fail_on: str | None,
     min_growth: str | None,
     is_mended: bool,
+    is_guarded: bool,
+    guard_raise: bool,
     gpu_memory_growth: bool,
     gpu_memory: str | None,
     verbose: bool,
@@ -77,6 +92,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
             is_module,
             is_mended=is_mended,
             devices=None if devices is None else devices.to_plain(),
+            guard="raise" if guard_raise else "stop" if is_guarded else "",
         )
         diagnosis, exit_code = _watched(wanted, record, quiet=quiet)
         # Whatever becomes of the report, the program's exit code is passed on.
@@ -88,6 +104,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     grows_bytes = diagnosis.verdict.growth_bytes_per_unit or 0
     if fail_on == "leak" and diagnosis.verdict.is_leak and grows_bytes >= least_bytes:
         sys.exit(FINDINGS)
+    if diagnosis.guarded is not None and exit_code == 0:
+        sys.exit(GUARDED)
     sys.exit(exit_code)
 
 

@@ -20,10 +20,10 @@ from lowwater.diagnose.paths import Hop
 from lowwater.diagnose.rounds import Rounds
 from lowwater.model import Topic
 from lowwater.model.experiment import Fact
+from lowwater.model.frameworks import KERAS
 
 # More of them say no more to a reader.
 _MOST_NAMES = 3
-KERAS = ("keras", "tf_keras")
 Note = Callable[[str, Topic], None]
 
 

@@ -24,6 +24,7 @@ from lowwater.model.experiment import (
     Fact,
     Measured,
 )
+from lowwater.model.policy import POLICY
 from lowwater.recording.records import Experimented
 from lowwater.recording.writer import append_after_end
 
@@ -33,8 +34,6 @@ _NO_TIME = "no time left (--budget)"
 _SLOW_BYTES = 32 << 10
 _LONGER = "all at full length, because the shortened program does not leak"
 _CUT = frozenset({Fact.LOOP_LEFT, Fact.EPOCHS_CUT})
-# A smaller part of the growth is within the noise.
-_LEAST_PART = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +227,7 @@ class Checklist:
         parts = factor.parts(self._lab.facts)
         known = 0.0
         for detail in parts if len(parts) > 1 else ():
-            if known < share_of(whole) - _LEAST_PART and self._why_no_time(ground) is None:
+            if known < share_of(whole) - POLICY.told_part and self._why_no_time(ground) is None:
                 for part in self._lab.tries(factor, detail, ground):
                     yield part
                 known += share_of(part) if helps(part) else 0.0
@@ -247,7 +246,7 @@ class Checklist:
             return
         for pair in self._lab.tries(factor, "", self._lab.ground_beside(partner, ground)):
             yield pair
-        if share_of(pair) - share_of(tried) < _LEAST_PART:
+        if share_of(pair) - share_of(tried) < POLICY.told_part:
             # Then it makes no difference alone either.
             self._settled.add(partner.key)
         elif all(one.key != partner.key for one in self._done):

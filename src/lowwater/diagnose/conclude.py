@@ -13,24 +13,16 @@ from lowwater.model.experiment import (
     Measured,
     State,
 )
+from lowwater.model.policy import POLICY
 from lowwater.model.units import format_growth
 
-# Less than this of the growth is not worth a sentence.
-_LEAST_SHARE = 0.1
-# With so much of it explained, nothing is left to look for.
-ENOUGH = 0.9
-# A finding that explains so much of the growth speaks of the same as a change that stops it.
-_NEARLY_ALL = 0.8
-_LITTLE = 0.5
+# With so much of the growth explained, what is left is not worth a sentence.
+ENOUGH = 1 - POLICY.told_part
 _ORDER = (State.CONFIRMED, State.UNTESTED, State.REJECTED)
 _HELPS = frozenset({Effect.STOPS, Effect.LESS})
 _NO_HELP = frozenset({Effect.SAME, Effect.MORE})
 _NOT_MADE = frozenset({Effect.FAILED, Effect.UNTESTED})
-# Shares that are measured apart add up to a little more or less than all.
-_ALL = 1.15
 _OVERLAP = "These overlap: together they explain more than 100 % of the growth."
-# A rest below this is within what the shares are known to.
-_LEAST_REST = 0.1
 _NOT_TRIED = "No change was tried (the table says why)."
 _NOTHING = "No change stops the growth: none of the tested parts is the cause."
 _UNTESTED = "No tested change stops the growth. The causes named in the findings were not tested."
@@ -63,7 +55,7 @@ class _Shares:
         # A part that is larger than the rest of the whole is what was taken away before.
         whole = self._wholes.get(one.key)
         rest = self.of(whole[0]) if whole else 1.0
-        return share_of(one) if share_of(one) <= rest + _LEAST_SHARE else 0.0
+        return share_of(one) if share_of(one) <= rest + POLICY.told_part else 0.0
 
     def _rest(self, one: Experiment) -> float:
         keys = dict.fromkeys(one.covers)
@@ -79,7 +71,7 @@ def helps(one: Experiment) -> bool:
     # Less of anything makes less growth, whoever keeps it.
     if _is_only_less(one) and found.effect is not Effect.STOPS:
         return False
-    return found.share >= _LEAST_SHARE or found.effect is Effect.STOPS
+    return found.share >= POLICY.told_part or found.effect is Effect.STOPS
 
 
 def has_failed(one: Experiment) -> bool:
@@ -97,7 +89,9 @@ def needs_a_partner(one: Experiment) -> bool:
     found = one.difference
     if found is None or one.detail:
         return False
-    return found.effect in _NO_HELP or (found.effect is Effect.LESS and found.share < _LITTLE)
+    return found.effect in _NO_HELP or (
+        found.effect is Effect.LESS and found.share < POLICY.needs_partner
+    )
 
 
 def is_explained(experiments: Sequence[Experiment]) -> bool:
@@ -144,12 +138,12 @@ def _telling(tried: list[Experiment]) -> list[Experiment]:
 
     def tells_more(pair: Experiment) -> bool:
         most = max(alone.get(key, 0.0) for key in pair.together)
-        return share_of(pair) >= most + _LEAST_SHARE
+        return share_of(pair) >= most + POLICY.told_part
 
     pairs = {one.together for one in tried if one.together and not one.detail and tells_more(one)}
     told = [one for one in tried if not one.together or one.together in pairs]
     # A partner that helps alone holds something else: each is told with its own share.
-    apart = {pair for pair in pairs if alone.get(pair[1], 0.0) >= _LEAST_SHARE}
+    apart = {pair for pair in pairs if alone.get(pair[1], 0.0) >= POLICY.told_part}
     better = {pair[0] for pair in apart}
     told = [one for one in told if one.together or one.key not in better]
     return [_apart(one, alone[one.together[1]]) if one.together in apart else one for one in told]
@@ -211,7 +205,7 @@ def _why_nothing(
 def _is_told(one: Experiment, share: float) -> bool:
     """Not what is within the noise; a small rest that stops is beyond it."""
     is_rest = one.difference is not None and one.difference.effect is Effect.STOPS
-    return share >= _LEAST_SHARE or (is_rest and 0 < share_of(one) < _LEAST_SHARE)
+    return share >= POLICY.told_part or (is_rest and 0 < share_of(one) < POLICY.told_part)
 
 
 def _most_special(helpful: list[Experiment]) -> list[Experiment]:
@@ -232,10 +226,10 @@ def _explained(told: Sequence[Experiment], helpful: Sequence[Experiment], shares
 
 
 def _about_sum(share: float) -> list[str]:
-    if share > _ALL:
+    if share > 1 + POLICY.experiment_rest:
         return [_OVERLAP]
     rest = 1 - share
-    return [f"The other {round(100 * rest)} % is not explained."] if rest > _LEAST_REST else []
+    return [f"The other {round(100 * rest)} % is not explained."] if rest > POLICY.told_part else []
 
 
 def _about_rest(helpful: Sequence[Experiment]) -> list[str]:
@@ -284,7 +278,7 @@ def _state(finding: Finding, tried: Sequence[Experiment]) -> State:
     if any(one.difference and one.difference.effect in _NO_HELP for one in against):
         return State.REJECTED
     # What holds all of the growth was filled by what all of the growth goes with.
-    holds_all = (finding.share or 0.0) >= _NEARLY_ALL
+    holds_all = (finding.share or 0.0) >= POLICY.finding_is_all
     # Unless it was asked itself: then that counts.
     was_asked = any(finding.identity in one.tests and not has_failed(one) for one in tried)
     is_gone = not was_asked and any(
@@ -302,7 +296,7 @@ def _is_shown(finding: Finding, tried: Sequence[Experiment]) -> bool:
     was_tried_alone = any(finding.identity in one.tests for one in parts)
     others = sum(share_of(one) for one in parts if helps(one))
     # What none of them lets go alone, they hold together.
-    return was_tried_alone and any(share_of(one) - others >= _LEAST_SHARE for one in asked)
+    return was_tried_alone and any(share_of(one) - others >= POLICY.told_part for one in asked)
 
 
 def _is_about(finding: Finding, one: Experiment) -> bool:

@@ -1,8 +1,9 @@
 """`lowwater.holdings()`: what is in memory now, where it is, and which variable holds it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from lowwater.agent.census.budget import Budget, Cut
@@ -107,9 +108,17 @@ def holdings() -> Holdings:
     for it, which takes a second or two. Nothing is copied, computed or changed, and other threads
     may go on training. Bytes that several objects share count once.
     """
+    return holdings_within(_MOST_SECONDS)
+
+
+def holdings_within(most_seconds: float, failed: Sequence[FrameType] = ()) -> Holdings:
+    """The same in no more than so many seconds of computing.
+
+    `failed` are frames that an exception has ended: their variables count as well.
+    """
     levels = memory()
     room = headroom()
-    budget = Budget(None if room is None else room // _SHARE_OF_ROOM, most_seconds=_MOST_SECONDS)
+    budget = Budget(None if room is None else room // _SHARE_OF_ROOM, most_seconds=most_seconds)
     leaves, kinds = Leaves(), Answers(kind_of_type)
     with collector_off():
         look = Look(
@@ -117,6 +126,7 @@ def holdings() -> Holdings:
             lambda kind: leaves.kind(kind) is not None or kinds.of(kind) in _WANTED,
             budget,
             frozenset(),
+            failed,
         )
         try:
             look.walk_program()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lowwater.giveback.block import Block
-from lowwater.giveback.gradients import graphs_now
+from lowwater.giveback.gradients.lending import graphs_now
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.living import DEFINITION, GRAPH, Watched
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal
 
 from lowwater.errors import UsageError
@@ -16,9 +17,12 @@ from lowwater.isolation.limits import Duration, Limits, Size
 from lowwater.isolation.outcome import TrialOutcome
 from lowwater.isolation.progress_bar import progress_bar
 from lowwater.isolation.results_file import ResultsFile
+from lowwater.isolation.smaller import Smaller, is_last, ran_out_of_memory, smaller_by
 from lowwater.isolation.trial import Trial, attempt
 
 # ruff: noqa: ANN401 - configurations and results are the user's
+
+Attempt = Callable[[int, Trial, Cancel], TrialOutcome]
 
 
 class Results(list[Any]):
@@ -38,6 +42,7 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
     *,
     workers: int | None = None,
     on_error: Literal["raise", "collect"] = "raise",
+    on_oom: str | Smaller | None = None,
     retries: int | None = None,
     results: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
@@ -54,25 +59,28 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
     A dictionary is passed as keywords and a tuple as arguments, if the function accepts them;
     anything else is passed as its only argument. `workers` is how many calls run at once. The
     first error ends the map and is raised; with `on_error="collect"` the error takes the place of
-    the result, and the other calls continue. `results` names a file: every result is written to
-    it at once, and an interrupted map continues from there. The options of `@lowwater.isolated`
-    apply here too, and you can override them here.
+    the result, and the other calls continue. With `on_oom="halve batch_size"`, a call that ran out
+    of memory is made again with half of that argument, down to 1; `on_oom` may also be a function
+    that takes a configuration and returns a smaller one, or None to stop. `outcomes` tells the
+    configuration that was used, and how often it was made smaller. `results` names a file: every
+    result is written to it at once, and an interrupted map continues from there. The options of
+    `@lowwater.isolated` apply here too, and you can override them here.
     """
     _check(function, workers, retries, on_error)
     function = _with_its_limits(function)
-    trials = [
-        Trial(function, *arguments(function, config), limits)
-        for limits in [_limits(function, timeout, memory, device_memory)]
-        for config in _listed(configs)
-    ]
+    listed = _listed(configs)
+    smaller = smaller_by(on_oom, function, listed)
+    limits = _limits(function, timeout, memory, device_memory)
+    trials = [Trial(function, *arguments(function, config), limits) for config in listed]
     chosen = _engine(function, engine, options)
     tries = _retries(function, retries)
     with ResultsFile(results, function) as kept, progress_bar(len(trials), wanted=progress) as bar:
-        found = kept.known(trials)
+        found = _with_configs(kept.known(trials), listed if smaller is not None else ())
         bar.start(len(found))
         rest = [(number, trial) for number, trial in enumerate(trials) if number not in found]
         at_once = workers or chosen.workers()
-        with closing(_run(rest, chosen, tries, at_once)) as outcomes:
+        attempts = _attempts(smaller, listed, chosen, tries)
+        with closing(_run(rest, attempts, at_once)) as outcomes:
             for number, outcome in outcomes:
                 # Not raised in the generator, which would make an error of a StopIteration.
                 if outcome.error is not None and on_error == "raise":
@@ -109,10 +117,46 @@ def _takes(
     return True
 
 
+def _with_configs(
+    found: dict[int, TrialOutcome], configs: Sequence[Any]
+) -> dict[int, TrialOutcome]:
+    """The configuration of those that did not need a smaller one."""
+    return {
+        number: replace(one, config=configs[number]) if configs and not one.reductions else one
+        for number, one in found.items()
+    }
+
+
+def _attempts(
+    smaller: Smaller | None, configs: Sequence[Any], engine: Engine, retries: int
+) -> Attempt:
+    """What becomes of one trial: made as it is, or with less where memory runs out."""
+
+    def attempted(number: int, trial: Trial, cancel: Cancel) -> TrialOutcome:
+        if smaller is None:
+            return attempt(trial, engine, retries, cancel)
+        config, times = configs[number], 0
+        while True:
+            outcome = attempt(trial, engine, retries, cancel, is_final=ran_out_of_memory)
+            if not ran_out_of_memory(outcome) or is_last(times):
+                break
+            try:
+                less = smaller(config)
+            except Exception as error:  # noqa: BLE001 - the user's function
+                outcome = TrialOutcome(error=error.with_traceback(None))
+                break
+            if less is None:
+                break
+            config, times = less, times + 1
+            trial = Trial(trial.function, *arguments(trial.function, config), trial.limits)
+        return replace(outcome, config=config, reductions=times)
+
+    return attempted
+
+
 def _run(
     trials: Sequence[tuple[int, Trial]],
-    engine: Engine,
-    retries: int,
+    attempted: Attempt,
     workers: int,
 ) -> Generator[tuple[int, TrialOutcome]]:
     """Each outcome as it comes; when the caller stops, those that run are killed."""
@@ -122,7 +166,7 @@ def _run(
         try:
             while True:
                 for number, trial in waiting:
-                    running[pool.submit(attempt, trial, engine, retries, cancel)] = number
+                    running[pool.submit(attempted, number, trial, cancel)] = number
                     if len(running) == workers:
                         break
                 if not running:

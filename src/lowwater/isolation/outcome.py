@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lowwater.model.autopsy import Autopsy
 from lowwater.model.units import format_bytes, format_duration
 
 
@@ -56,6 +57,15 @@ class TrialOutcome:
     attempts: int = 1
     # How its process came to be: "fork", "spawn" with the reason, or "results file".
     started: str = ""
+    # With `on_oom`: the configuration that was used in the end, and how often it was made smaller.
+    config: Any = None
+    reductions: int = 0
+
+    @property
+    def autopsy(self) -> Autopsy | None:
+        """Why memory ran out, where it did."""
+        found = getattr(self.error, "autopsy", None)
+        return found if isinstance(found, Autopsy) else None
 
     def get(self) -> Any:  # noqa: ANN401 - what the function returned
         """The value; raises the error if there is one."""
@@ -67,8 +77,10 @@ class TrialOutcome:
         end = f"raised {type(self.error).__name__}" if self.error is not None else "returned"
         peak = self.memory.peak_bytes
         told = f", peak {format_bytes(peak)}" if peak is not None else ""
+        times = "once" if self.reductions == 1 else f"{self.reductions} times"
+        less = f", made smaller {times} for want of memory" if self.reductions else ""
         driver = [_told_driver(name, story) for name, story in self.memory.driver.items()]
-        return f"{end} after {format_duration(self.elapsed_s)}{told}{''.join(driver)}"
+        return f"{end} after {format_duration(self.elapsed_s)}{told}{less}{''.join(driver)}"
 
 
 def _told_driver(name: str, story: DriverStory) -> str:

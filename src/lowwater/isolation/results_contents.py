@@ -35,6 +35,9 @@ class Record(msgspec.Struct, omit_defaults=True):
     memory: dict[str, Any] = {}
     elapsed_s: float = 0.0
     attempts: int = 1
+    # Pickled, where `on_oom` has made it smaller.
+    config: bytes = b""
+    reductions: int = 0
     # How many results the user was told are lost.
     told_lost: int = 0
 

@@ -81,6 +81,8 @@ class ResultsFile:
             memory=asdict(outcome.memory),
             elapsed_s=outcome.elapsed_s,
             attempts=outcome.attempts,
+            config=_compressed(outcome.config) if outcome.reductions else b"",
+            reductions=outcome.reductions,
         )
         try:
             self._write(done)
@@ -210,6 +212,11 @@ def _without_mark(value: bytes) -> tuple[bytes, bool]:
     return (zlib.compress(value, 1), True) if MARK in value else (value, False)
 
 
+def _compressed(value: Any) -> bytes:  # noqa: ANN401
+    """Small, so that it may always be compressed."""
+    return zlib.compress(_pickled(value), 1)
+
+
 def _outcome(record: Record | None) -> TrialOutcome:
     if record is None:
         raise ValueError("the record is damaged")
@@ -220,6 +227,8 @@ def _outcome(record: Record | None) -> TrialOutcome:
         elapsed_s=record.elapsed_s,
         attempts=record.attempts,
         started="results file",
+        config=pickle.loads(zlib.decompress(record.config)) if record.config else None,  # noqa: S301
+        reductions=record.reductions,
     )
 
 

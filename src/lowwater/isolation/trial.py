@@ -28,9 +28,14 @@ class Trial:
 
 
 def attempt(
-    trial: Trial, engine: Engine, retries: int, cancel: Cancel | None = None
+    trial: Trial,
+    engine: Engine,
+    retries: int,
+    cancel: Cancel | None = None,
+    *,
+    is_final: Callable[[TrialOutcome], bool] = lambda _: False,
 ) -> TrialOutcome:
-    """The outcome of the first attempt that succeeds, or of the last one."""
+    """The outcome of the first attempt that succeeds or `is_final`, or of the last one."""
     before = levels_now().in_use_bytes
     lender = Lender()
     try:
@@ -39,7 +44,7 @@ def attempt(
         return TrialOutcome(error=error.with_traceback(None))
     order = TrialOrder(call, trial.limits, lender=lender, cancel=cancel)
     attempts, outcome = 1, _outcome(_run(engine, order), before)
-    while outcome.error is not None and attempts <= retries:
+    while outcome.error is not None and attempts <= retries and not is_final(outcome):
         attempts, outcome = attempts + 1, _outcome(_run(engine, order), before)
     return replace(outcome, attempts=attempts)
 

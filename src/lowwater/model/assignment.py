@@ -29,6 +29,9 @@ class Assignment:
     # When the supervisor began by the clock that both have: what each of them sees is compared.
     began_s: float | None = None
 
+    # "stop" ends the training of `fit` before memory runs out; "raise" other loops as well.
+    guard: str = ""
+
     def to_text(self) -> str:
         """For the agent; no letter of it needs more than a byte."""
         return json.dumps(asdict(self))

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.autopsy import Autopsy
 from lowwater.model.devices import Device
+from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
 from lowwater.model.measured import Ending, Mending, Note, Overhead
@@ -61,11 +63,15 @@ class TraceNode:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A cause that was recognised, with where it is and how to mend it."""
+    """A cause that was recognised, with where it is and how to fix it.
+
+    `story` is what happened in this program. `upstream` is what is known of the leak where it is
+    one of a library, and `issue` its report there.
+    """
 
     code: str
     name: str
-    message: str
+    story: str
     fix: str
     where: str | None = None
     holder: str | None = None
@@ -73,9 +79,16 @@ class Finding:
     bytes_per_unit: int | None = None
     trace: tuple[TraceNode, ...] = ()
     library: str | None = None
+    upstream: str = ""
+    issue: str | None = None
     fingerprint: str | None = None
     # The ways from a root to each container that grew, unshortened: for experiments, not to read.
     paths: tuple[tuple[Step, ...], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def message(self) -> str:
+        """All there is to say about it, apart from the fix."""
+        return f"{self.story} {self.upstream}".strip()
 
     @property
     def identity(self) -> str:
@@ -99,7 +112,11 @@ class Diagnosis:
     environment: Mapping[str, str] = field(default_factory=dict)
     overhead: Overhead | None = None
     ending: Ending | None = None
+    # Only where memory ran out.
+    autopsy: Autopsy | None = None
     mended: tuple[Mending, ...] = ()
+    # Only where the guard has ended training.
+    guarded: Guarded | None = None
     # Only where `lowwater diagnose` has run the program with changes.
     experiments: "Experiments | None" = None
     conclusion: "Conclusion | None" = None

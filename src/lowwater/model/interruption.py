@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
+from lowwater.errors import StoppedByGuard
 from lowwater.model.user_code import is_own
 
 # Told of each failure of ours that the program did not see.
@@ -21,8 +22,10 @@ def tell_failures_to(note: Callable[[str], None]) -> None:
 
 
 def is_programs(error: BaseException) -> bool:
-    """Whether the program's signal handler raised this, and not our own code."""
-    return not isinstance(error, Exception) or _raised_by_handler(error) is not None
+    """Whether the program's signal handler raised this, or asked us to raise it; not a failure."""
+    if isinstance(error, StoppedByGuard) or not isinstance(error, Exception):
+        return True
+    return _raised_by_handler(error) is not None
 
 
 def let_through(error: BaseException) -> None:

@@ -1,4 +1,4 @@
-"""Every threshold of verdict, suspicion and attribution: its unit, its reason, what was measured.
+"""Every threshold of verdict, suspicion, attribution and experiments: unit, reason, measurement.
 
 `benchmarks/policy.py` halves and doubles each of them and prints what changes, on the recorded
 specimens and on generated runs. A number that changes nothing there has no place here.
@@ -128,9 +128,11 @@ class Policy:
     least_rise_bytes: int = 512 << 10
     # Rises in a row: four happen by chance in one of 120 orders of five marks.
     rises_in_a_row: int = 4
-    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well. And
-    # so much must have come since the first census, to make the second before the end of a run.
+    # Bytes. With so much, one rise fewer is enough: a run of six epochs has to be told as well.
     large_rise_bytes: int = 4 << 20
+    # Bytes. So much must have come since the first census to make the second before the end of a
+    # run: two are often all that a short one can afford, and this one needs something to show.
+    second_look_bytes: int = 4 << 20
     # Marks. Where garbage is collected every third round, no four marks rise in a row, but the lows
     # of three do; and where a round adds little, the lows of nine, of 27, or of hundreds.
     marks_per_low: int = 3
@@ -142,6 +144,11 @@ class Policy:
     untested: float = 0.3
     # Censuses in a run: each takes as long as all before it have shown, and tells half as much.
     most_censuses: int = 5
+    # Share of the growth. With so much of it in data of the program, its libraries are not looked
+    # at: they hold nine in ten of all objects, so that takes ten times as long. The first census
+    # compares all data with the rise, the next ones measure what grew: 0.94 and more where data was
+    # all that leaked (0.89 over four rounds of 1 MiB, of which the first ones still warm up).
+    data_share: float = 0.9
     # The brake, in seconds of processor time: all collections and censuses together take a start
     # credit and a share of the program's own. After a Keras `fit` a census takes about 1.0 s and a
     # collection 0.15 to 0.2 s, of 8 to 11 s for the shortest program.
@@ -166,6 +173,23 @@ class Policy:
     least_share: float = 0.05
     # Factor. Of two that hold the same, the user's own is told before the library.
     library_weight: float = 0.75
+
+    # ── Experiments of `lowwater diagnose`: shares of the growth of the unchanged program ────────
+    # A change that leaves less has stopped the growth; shares that were measured apart may add up
+    # to so much more than all.
+    experiment_rest: float = 0.15
+    # The same where what is left waits for the collector: the last models are more than that.
+    experiment_garbage: float = 0.3
+    # The least width of an interval: two runs of the same program differ by so much anyway.
+    experiment_slack: float = 0.05
+    # Nothing is gone only if the lower end of the interval is at least this.
+    all_there: float = 0.5
+    # A smaller part, gone or left, is not worth a sentence, and within what shares are known to.
+    told_part: float = 0.1
+    # A change that takes away less may need a partner: something else may hold the same.
+    needs_partner: float = 0.5
+    # A finding with so much speaks of the same as a change that stops the growth.
+    finding_is_all: float = 0.8
 
 
 POLICY = Policy()

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lowwater.model.autopsy import Scene
 from lowwater.model.devices import Device
 from lowwater.model.gauges import KERNEL_CACHE
 from lowwater.model.gpus import WatchedGpu
+from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Tally
 from lowwater.model.measured import (
     EXIT,
@@ -49,7 +51,13 @@ class Timeline:
     mended: tuple[Mending, ...] = ()
     overhead: Overhead | None = None
     ending: Ending | None = None
+    # What was seen where memory ran out; and how often TensorFlow said so, with the first error
+    # and its line.
+    scene: Scene | None = None
+    no_room: tuple[str, str | None] | None = None
+    times_no_room: int = 0
     experiments: "Experiments | None" = None
+    guarded: Guarded | None = None
     # Made once: each of many units is asked for again and again.
     _by_unit: Mapping[int, tuple[Sample, ...]] = field(init=False, repr=False, compare=False)
 

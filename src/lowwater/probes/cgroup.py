@@ -1,13 +1,18 @@
 """The limit that a container sets, and how often the kernel killed for it."""
 
 import os
+from collections.abc import Iterator
 
 from lowwater.model import NotMeasured, Reading
+from lowwater.model.guard import Room
 from lowwater.model.interruption import let_through
 
 LIMIT = "limit"
 CURRENT = "current"
 OOM_KILLS = "oom_kills"
+# The limits by their names: beyond the first the kernel kills, beyond the second it slows down.
+HARD = "control group"
+SOFT = "control group's memory.high"
 _UNLIMITED_V1 = 1 << 60
 
 
@@ -35,8 +40,11 @@ class CgroupProbe:
 
     def room_bytes(self) -> int | None:
         """What the group, and all that it is part of, may still take; None without a limit."""
-        rooms = (room for folder in self._folders() if (room := _room(folder)) is not None)
-        return min(rooms, default=None)
+        return min((room.left_bytes for room in self.rooms()), default=None)
+
+    def rooms(self) -> tuple[Room, ...]:
+        """The same for each limit, by its name."""
+        return tuple(room for folder in self._folders() for room in _rooms(folder))
 
     def limit_bytes(self) -> int | None:
         """The lowest limit of the group and of all that it is part of; None without one."""
@@ -55,6 +63,11 @@ class CgroupProbe:
                     os.path.join(base, *named[:depth]) for depth in range(len(named), -1, -1)
                 ]
         return folders
+
+
+def kills_on_machine(vmstat: str = "/proc/vmstat") -> int | None:
+    """How many processes the kernel has ended because memory ran out."""
+    return _keyed_number(vmstat, "oom_kill")
 
 
 def _read_v2(folder: str) -> dict[str, int]:
@@ -76,14 +89,16 @@ def _read_v1(folder: str) -> dict[str, int]:
     return _present({CURRENT: current, LIMIT: limit if has_limit else None, OOM_KILLS: kills})
 
 
-def _room(folder: str) -> int | None:
+def _rooms(folder: str) -> Iterator[Room]:
     """Pages of files that nobody has mapped are given up before anybody is killed."""
     gauges = _read_v2(folder) or _read_v1(folder)
-    limits = [gauges.get(LIMIT), _number(os.path.join(folder, "memory.high"))]
-    least = min((limit for limit in limits if limit is not None), default=None)
-    if least is None or CURRENT not in gauges:
-        return None
-    return least - gauges[CURRENT] + _reclaimable(os.path.join(folder, "memory.stat"))
+    limits = {HARD: gauges.get(LIMIT), SOFT: _number(os.path.join(folder, "memory.high"))}
+    set_limits = {name: limit for name, limit in limits.items() if limit is not None}
+    if not set_limits or CURRENT not in gauges:
+        return
+    used = gauges[CURRENT] - _reclaimable(os.path.join(folder, "memory.stat"))
+    for name, limit in set_limits.items():
+        yield Room(name, limit, limit - used)
 
 
 def _reclaimable(path: str) -> int:

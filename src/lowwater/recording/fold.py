@@ -27,13 +27,16 @@ from lowwater.model import (
     Unit,
     gauges,
 )
+from lowwater.model.autopsy import beside
 from lowwater.model.experiment import Fact
 from lowwater.model.gpus import GpuLook, WatchedGpu
 from lowwater.recording import records
 
 if TYPE_CHECKING:
+    from lowwater.model.autopsy import Scene
     from lowwater.model.devices import Device
     from lowwater.model.experiment import Experiments
+    from lowwater.model.guard import Guarded
 
 # What is judged in a second or two. The agent makes five censuses and 512 looks from outside.
 MOST_CASES: Final = 256
@@ -80,6 +83,10 @@ class Fold:
         self.overhead: Overhead | None = None
         self.ended: records.Ended | None = None
         self.failed: records.Failed | None = None
+        self.guarded: Guarded | None = None
+        self.scene: Scene | None = None
+        self.no_room: tuple[str, str | None] | None = None
+        self.times_no_room = 0
         self.experiments: Experiments | None = None
         self._left_out: Counter[str] = Counter()
 
@@ -141,8 +148,15 @@ class Fold:
                 self._add("notes", self.notes, note, MOST_NOTES)
             case records.Mended(mendings):
                 self.mended = [_known(mending) for mending in mendings]
+            case records.GuardActed(guarded):
+                self.guarded = guarded
             case records.Failed():
                 self.failed = record
+            case records.FoundNoRoom(_, error, where):
+                self.no_room = self.no_room or (error, where)
+                self.times_no_room += 1
+            case records.RanOut(scene):
+                self.scene = beside(self.scene, scene)
             case records.Ended():
                 self.ended = record
             case records.Experimented(experiments):
@@ -190,7 +204,11 @@ class Fold:
             mended=tuple(self.mended),
             overhead=self.overhead,
             ending=self._ending(),
+            scene=self.scene,
+            no_room=self.no_room,
+            times_no_room=self.times_no_room,
             experiments=self.experiments,
+            guarded=self.guarded,
         )
 
     def _ending(self) -> Ending | None:

@@ -5,7 +5,9 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from lowwater.model import Holder, Mending, NativeSite, Tally, Topic
+from lowwater.model.autopsy import Scene
 from lowwater.model.devices import Device
+from lowwater.model.guard import Guarded
 
 # Checked when a recording is read, and only then. What is measured may be off and is not checked.
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -69,6 +71,20 @@ class Failed(_Record, tag="failed"):
 
     error: str
     out_of_memory: bool
+
+
+class FoundNoRoom(_Record, tag="no room"):
+    """TensorFlow has raised an error of memory; the program may have caught it."""
+
+    elapsed_us: _Number
+    error: str
+    where: str | None
+
+
+class RanOut(_Record, tag="oom"):
+    """What was seen where memory ran out: by the agent, or what the supervisor knows of it."""
+
+    scene: Scene
 
 
 class Collected(_Record, tag="gc"):
@@ -212,6 +228,12 @@ class Ended(_Record, tag="ended"):
     peak_rss_bytes: _Number | None
 
 
+class GuardActed(_Record, tag="guard"):
+    """The guard has ended training; again, with all fields, when there is more to tell."""
+
+    guarded: Guarded
+
+
 class FactsTold(_Record, tag="facts"):
     """What a run of an experiment says of itself, by `model.experiment.Fact`, as plain data.
 
@@ -239,6 +261,8 @@ Record: TypeAlias = (
     | Sampled
     | Passed
     | Failed
+    | FoundNoRoom
+    | RanOut
     | Collected
     | Counted
     | Weighed
@@ -255,6 +279,7 @@ Record: TypeAlias = (
     | GpuFound
     | GpuSeen
     | Ended
+    | GuardActed
     | FactsTold
     | Experimented
 )

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from lowwater.model import Diagnosis, Kind
+from lowwater.model.autopsy import Manner
+from lowwater.report._autopsy import steps_after
 from lowwater.report._step import NextStep
 from lowwater.report._words import signal_name, unit_of
 
@@ -16,8 +18,10 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[NextStep]:
     ending = diagnosis.ending
     if ending is None or not ending.is_broken_off:
         return
+    if diagnosis.guarded is not None and diagnosis.guarded.is_raised and not ending.out_of_memory:
+        return
     if ending.out_of_memory:
-        yield _out_of_memory(diagnosis)
+        yield from _out_of_memory(diagnosis)
     elif ending.error is not None:
         yield NextStep("First fix the error that ended the script (see above).")
     elif ending.signal == signal.SIGKILL:
@@ -33,18 +37,29 @@ def after_a_failure(diagnosis: Diagnosis) -> Iterator[NextStep]:
         )
 
 
-def _out_of_memory(diagnosis: Diagnosis) -> NextStep:
+def is_all_told(diagnosis: Diagnosis) -> bool:
+    """Whether what follows from the verdict on a unit would only contradict the autopsy."""
+    autopsy = diagnosis.autopsy
+    return autopsy is not None and diagnosis.verdict.is_leak is False
+
+
+def _out_of_memory(diagnosis: Diagnosis) -> Iterator[NextStep]:
     """A leak is mended; what is simply too large is made smaller."""
-    verdict = diagnosis.verdict
-    if verdict.is_leak:
-        return NextStep("The program ran out of memory and leaks: fix the leak first.")
+    autopsy, verdict = diagnosis.autopsy, diagnosis.verdict
+    if verdict.is_leak and (autopsy is None or autopsy.manner is Manner.LEAK):
+        yield NextStep("The program ran out of memory and leaks: fix the leak first.")
+    elif autopsy is not None:
+        yield from steps_after(autopsy)
     # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
-    if verdict.is_leak is False:
-        return NextStep(
+    elif verdict.is_leak is False:
+        yield NextStep(
             "The program ran out of memory without a leak: it needs more than is available. "
             f"{_TOO_LARGE}"
         )
-    return NextStep(
-        "The program ran out of memory before Lowwater could tell whether each "
-        f"{unit_of(verdict).name} leaks. {_TOO_LARGE}"
-    )
+    else:
+        yield NextStep(
+            "The program ran out of memory before Lowwater could tell whether each "
+            f"{unit_of(verdict).name} leaks. {_TOO_LARGE}"
+        )
+    if autopsy is not None and autopsy.manner in (Manner.TOO_BIG, Manner.INCONCLUSIVE):
+        yield NextStep(_TOO_LARGE)

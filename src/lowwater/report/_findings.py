@@ -1,5 +1,6 @@
 """The findings on the screen: which cause, at which line, what holds it, and how to mend it."""
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final
@@ -7,15 +8,16 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lowwater.model import Diagnosis, Finding
+from lowwater.model import Diagnosis, Finding, TraceNode
 from lowwater.model.printable import one_line
 from lowwater.report._prose import INDENT, end_of, indented, prose, section
 from lowwater.report._words import sentence
-from lowwater.report.leak_trace import LeakTrace
+from lowwater.report.leak_trace import LeakTrace, in_brief
 
 # Where nothing leaks a finding explains and does not accuse.
 _HEADINGS: Final = {False: "What explains it", None: "Possible cause"}
-_MOST_IN_FULL: Final = 3
+_MOST_TOLD: Final = 3
+_END_OF_SENTENCE: Final = re.compile(r"[.;] ")
 _GAP: Final = "   "
 _BLANK: Final = Text("")
 
@@ -23,29 +25,52 @@ _BLANK: Final = Text("")
 def told_findings(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Iterator[RenderableType]:
     """One section per finding of a leak; all in one, under a heading, where there is none.
 
-    Unless it is to be `verbose`, only the first has its trace; of the others the line and the fix
-    are enough to go on.
+    Unless it is to be `verbose`, only the first has its trace. Where there are several, the first
+    two have the first sentence of their fix, and the others their line.
     """
     if not diagnosis.findings:
         return
     is_leak = diagnosis.verdict.is_leak
-    in_full = _MOST_IN_FULL if verbose else 1
+    blocks = _in_full if verbose else _in_brief
     if is_leak:
-        yield from _blocks(diagnosis.findings, width, in_full, is_leak=True)
+        yield from blocks(diagnosis.findings, width, is_leak=True)
     else:
-        blocks = _blocks(diagnosis.findings, width - INDENT, in_full, is_leak=False)
-        yield section(_HEADINGS[is_leak], _with_blanks_between(blocks))
+        told = blocks(diagnosis.findings, width - INDENT, is_leak=False)
+        yield section(_HEADINGS[is_leak], _with_blanks_between(told))
 
 
-def _blocks(
-    findings: tuple[Finding, ...], width: int, in_full: int, *, is_leak: bool
+def _in_full(
+    findings: tuple[Finding, ...], width: int, *, is_leak: bool
 ) -> Iterator[RenderableType]:
-    advice = "Fix" if is_leak else "Advice"
-    for number, finding in enumerate(findings[:_MOST_IN_FULL]):
-        body = _body(finding, advice) if number < in_full else (_fix(finding, advice),)
+    for finding in findings[:_MOST_TOLD]:
+        advice = _advice(is_leak=is_leak)
+        body = _body(finding, advice, finding.message, finding.fix, finding.trace)
         yield Group(_title(finding, width, is_leak=is_leak), indented(*body))
-    if rest := findings[_MOST_IN_FULL:]:
+    if rest := findings[_MOST_TOLD:]:
         yield Group(*(_title(finding, width, is_leak=is_leak) for finding in rest))
+
+
+def _in_brief(
+    findings: tuple[Finding, ...], width: int, *, is_leak: bool
+) -> Iterator[RenderableType]:
+    first, *others = findings
+    advice = _advice(is_leak=is_leak)
+    trace = in_brief(first.trace, reasons=not others)
+    fix = _first_sentence(first.fix) if others else first.fix
+    body = _body(first, advice, first.story, fix, trace)
+    yield Group(_title(first, width, is_leak=is_leak), indented(*body))
+    if others:
+        second = _fix(_first_sentence(others[0].fix), advice)
+        titles = [_title(finding, width, is_leak=is_leak) for finding in others]
+        yield Group(titles[0], indented(second), *titles[1:])
+
+
+def _advice(*, is_leak: bool) -> str:
+    return "Fix" if is_leak else "Advice"
+
+
+def _first_sentence(text: str) -> str:
+    return f"{_END_OF_SENTENCE.split(text, maxsplit=1)[0].rstrip('.')}."
 
 
 def _with_blanks_between(blocks: Iterator[RenderableType]) -> Iterator[RenderableType]:
@@ -77,25 +102,28 @@ def _percent(share: float) -> str:
     return f"{whole} %" if whole or not share else "under 1 %"
 
 
-def _body(finding: Finding, advice: str) -> Iterator[RenderableType]:
-    yield from map(prose, _story(finding))
-    if finding.trace:
-        yield from (_BLANK, LeakTrace(finding.trace), _BLANK)
-    yield _fix(finding, advice)
+def _body(
+    finding: Finding, advice: str, message: str, fix: str, trace: tuple[TraceNode, ...]
+) -> Iterator[RenderableType]:
+    yield from map(prose, _told(finding, message))
+    if trace:
+        yield from (_BLANK, LeakTrace(trace), _BLANK)
+    yield _fix(fix, advice)
     yield (
         Text().append("More: ", "bold").append(f"lowwater explain {one_line(finding.code)}", "cyan")
     )
 
 
-def _fix(finding: Finding, advice: str) -> RenderableType:
-    return Text().append(f"{advice}: ", "bold").append_text(prose(finding.fix))
+def _fix(text: str, advice: str) -> RenderableType:
+    return Text().append(f"{advice}: ", "bold").append_text(prose(text))
 
 
-def _story(finding: Finding) -> Iterator[str]:
+def _told(finding: Finding, message: str) -> Iterator[str]:
     if finding.library:
+        issue = f" ({finding.issue})" if finding.issue else ""
         meets = " The line shows where your program triggers it." if finding.where else ""
-        yield f"The cause is in {finding.library}, not in your program.{meets}"
-    yield sentence(finding.message)
+        yield f"The cause is in {finding.library}{issue}, not in your program.{meets}"
+    yield sentence(message)
     # A trace shows the holder better than its name does.
     if finding.holder and not finding.trace and finding.holder not in finding.message:
         yield f"Held by `{finding.holder}`."

@@ -6,33 +6,40 @@ from typing import Final
 from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
 from lowwater.model.printable import one_line
-from lowwater.report._after_failure import after_a_failure
+from lowwater.report._after_failure import after_a_failure, is_all_told
+from lowwater.report._guard import continuing
 from lowwater.report._step import NextStep
 from lowwater.report._words import counted, plural, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
-# The first finding explains most; a second one is mended in the same sitting.
-_MOST_MENDED: Final = 2
+# The first finding explains most; a second one is fixed in the same sitting.
+_MOST_FIXED: Final = 2
 _NATIVE: Final = "LW404"
 _REGISTRY: Final = "LW205"
+_PER_ROUND: Final = "LW207"
 _TRIM: Final = "import psutil; psutil.heap_trim()"
 
 
 def next_steps(diagnosis: Diagnosis) -> tuple[NextStep, ...]:
     """The steps for this diagnosis, most useful first, without what its findings have said."""
-    steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis)
+    steps = _STEPS_OF[diagnosis.verdict.kind](diagnosis) if not is_all_told(diagnosis) else ()
     found = {finding.code for finding in diagnosis.findings}
+    useful = [step for step in steps if not step.said_by & found]
+    # A leak is fixed first: what is continued would end in the same way.
+    fixes = int(diagnosis.verdict.kind is Kind.LEAK)
     return (
         *after_a_failure(diagnosis),
-        *(step for step in steps if not step.said_by & found),
+        *useful[:fixes],
+        *continuing(diagnosis),
+        *useful[fixes:],
     )
 
 
 def _leak(diagnosis: Diagnosis) -> Iterator[NextStep]:
-    told = [finding for finding in diagnosis.findings if finding.share][:_MOST_MENDED]
+    told = [finding for finding in diagnosis.findings if finding.share][:_MOST_FIXED]
     told = told or [*diagnosis.findings[:1]]
-    yield from map(_mend, told) if told else [_search(diagnosis)]
+    yield _fix(told) if told else _search(diagnosis)
     if all(finding.code == _NATIVE for finding in told):
         yield NextStep(
             "Run short experiments that leave out one part at a time:",
@@ -45,16 +52,18 @@ def _leak(diagnosis: Diagnosis) -> Iterator[NextStep]:
     )
 
 
-def _mend(finding: Finding) -> NextStep:
+def _fix(findings: list[Finding]) -> NextStep:
+    first, *others = dict.fromkeys(map(_task, findings))
+    tasks = ", and ".join([first, *(f"{task[:1].lower()}{task[1:]}" for task in others)])
+    return NextStep(f"{one_line(tasks)} (see above).")
+
+
+def _task(finding: Finding) -> str:
     if finding.library:
-        task = f"Work around {finding.code}, a leak in {finding.library}"
-    elif finding.code == _NATIVE:
-        task = "Find the part of the loop that allocates native memory"
-    elif finding.where:
-        task = f"Fix {finding.where}"
-    else:
-        task = f"Fix {finding.code}"
-    return NextStep(f"{one_line(task)} (see above).")
+        return f"Work around {finding.code}, a leak in {finding.library}"
+    if finding.code == _NATIVE:
+        return "Find the part of the loop that allocates native memory"
+    return f"Fix {finding.where or finding.code}"
 
 
 def _search(diagnosis: Diagnosis) -> NextStep:
@@ -80,7 +89,7 @@ def _gradient_registry(diagnosis: Diagnosis) -> Iterator[NextStep]:
         "`clear_session()` and `gc.collect()` do not free it, because TensorFlow's gradient "
         f"registry keeps every traced graph ({first:,} → {last:,} entries). To repair this, call "
         "`lowwater.mend()` at the top of the script.",
-        said_by=frozenset({_REGISTRY}),
+        said_by=frozenset({_REGISTRY, _PER_ROUND}),
     )
 
 
@@ -126,8 +135,8 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
 def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:
     script = _script(diagnosis)
     yield NextStep(
-        f"Return it to the system after each {unit_of(diagnosis.verdict).name} (measured: 0.03 "
-        "MB of growth per epoch instead of 8.6):",
+        f"Return it to the system after each {unit_of(diagnosis.verdict).name} (in one measured "
+        "program, growth fell from 8.6 to 0.03 MB per epoch):",
         _TRIM,
     )
     yield NextStep(
@@ -135,7 +144,7 @@ def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:
         f"MALLOC_ARENA_MAX=1 {_run(diagnosis)} {script}",
     )
     yield NextStep(
-        "Or use another allocator (measured: 2.6 MB instead of 8.6):",
+        "Or use another allocator (there, growth fell from 8.6 to 2.6 MB):",
         f"LD_PRELOAD=libjemalloc.so.2 {_run(diagnosis)} {script}",
     )
 
@@ -172,7 +181,7 @@ def _all_is_well(diagnosis: Diagnosis) -> Iterator[NextStep]:
 
 def _guard(diagnosis: Diagnosis, before: str = "") -> NextStep:
     return NextStep(
-        f"{before}To catch future leaks, test with (exits with status 3 on a leak):",
+        f"{before}To catch future leaks, add this to your tests (exits with status 3 on a leak):",
         f"{_run(diagnosis)} --fail-on leak {_script(diagnosis)}",
     )
 

@@ -12,7 +12,9 @@ from lowwater.model import Diagnosis, Kind, Ledger, Overhead, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
+from lowwater.report._autopsy import told_autopsy
 from lowwater.report._findings import told_findings
+from lowwater.report._guard import told_guard
 from lowwater.report._ledger_table import ledger_table, summary_table
 from lowwater.report._next_steps import next_steps
 from lowwater.report._prose import heading, prose, section
@@ -64,7 +66,8 @@ def draw(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool, why: 
 def _is_plain(diagnosis: Diagnosis) -> bool:
     """Whether all is well, and nothing happened that a reader should know."""
     ending = diagnosis.ending
-    is_quiet = not (diagnosis.findings or diagnosis.notes or diagnosis.mended)
+    news = (diagnosis.findings, diagnosis.notes, diagnosis.mended, diagnosis.guarded)
+    is_quiet = not any(news)
     has_ended_well = ending is not None and ending_sentence(ending) is None
     return diagnosis.verdict.kind is Kind.FLAT and is_quiet and has_ended_well
 
@@ -89,13 +92,16 @@ def _sections(
     diagnosis: Diagnosis, width: int, *, verbose: bool, why: bool
 ) -> Iterator[RenderableType]:
     yield from _answer(diagnosis, width, why=why)
+    yield from told_guard(diagnosis)
     yield from told_findings(diagnosis, width, verbose=verbose)
     yield from _details(diagnosis, width) if verbose else _summary(diagnosis, width)
     if diagnosis.mended:
         yield section("Library repairs", (prose(str(mending)) for mending in diagnosis.mended))
     if diagnosis.notes:
-        yield section("Notes", (prose(sentence(note)) for note in diagnosis.notes))
+        notes = dict.fromkeys(map(sentence, diagnosis.notes))
+        yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
+    yield from told_autopsy(diagnosis, width)
     yield from _overhead(diagnosis, verbose=verbose)
 
 
@@ -154,10 +160,10 @@ def _context(verdict: Verdict) -> str:
 
 
 def _reason(verdict: Verdict) -> RenderableType:
-    lines = [sentence(verdict.because)]
+    told = [sentence(verdict.because)]
     if verdict.kind is Kind.LEAK:
-        lines += _consequences(verdict)
-    return Group(*(prose(line) for line in lines))
+        told += _consequences(verdict)
+    return prose(" ".join(told))
 
 
 def _consequences(verdict: Verdict) -> Iterator[str]:
@@ -234,7 +240,10 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if ending is None or (told := ending_sentence(ending)) is None:
         return
     until = "The verdict covers the run up to that point."
-    said = (error_sentence(ending), told, until)
+    guarded = diagnosis.guarded
+    # The exception of the guard has its own section.
+    error = None if guarded is not None and guarded.is_raised else error_sentence(ending)
+    said = (error, told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
 
@@ -244,12 +253,19 @@ def _overhead(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType
     if cost is None or ending is None:
         return
     took, of = format_duration(cost.sampling_s), format_duration(ending.elapsed_s)
-    looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
-    told = f"Overhead: {took} sampling in {of}{looking}."
-    more = "For more details, add -v."
-    # On one line where it fits: the line that says what it cost is the last of a flat run.
-    space = "\n" if cost.collections else " "
-    yield Text(told if verbose else f"{told}{space}{more}", "dim")
+    if verbose or not cost.collections:
+        looking = f"; {_cost_of_looking(cost)}" if cost.collections else ""
+        told = f"{took} sampling in {of}{looking}"
+    else:
+        told = _cost_in_all(cost, of)
+    more = "" if verbose else " For more details, add -v."
+    yield Text(f"Overhead: {told}.{more}", "dim")
+
+
+def _cost_in_all(cost: Overhead, of: str) -> str:
+    total_s = cost.sampling_s + cost.collecting_s + cost.census_s
+    share = f", {100 * total_s / cost.process_s:.0f} % of its CPU time" if cost.process_s else ""
+    return f"{format_duration(total_s)} in {of}{share}"
 
 
 def _cost_of_looking(cost: Overhead) -> str:

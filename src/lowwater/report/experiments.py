@@ -8,6 +8,7 @@ from rich.text import Text
 
 from lowwater.diagnose.measure import how_it_failed
 from lowwater.model import Diagnosis, Finding, Kind, Unit
+from lowwater.model.autopsy_text import lines
 from lowwater.model.experiment import (
     NOT_NEEDED,
     Conclusion,
@@ -39,7 +40,9 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False) -> s
     for paragraph in _paragraphs(diagnosis, experiments):
         console.print()
         for part in paragraph:
-            for line in textwrap.wrap(printable(part), width, subsequent_indent="  ") or [""]:
+            is_drawn = diagnosis.autopsy is not None and len(part) <= width
+            wrapped = textwrap.wrap(printable(part), width, subsequent_indent="  ") or [""]
+            for line in [printable(part)] if is_drawn else wrapped:
                 console.print(line)
     return "".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
 
@@ -78,6 +81,8 @@ def says(one: Experiment) -> Text:
 
 
 def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str]]:
+    if not experiments.base.grows and diagnosis.autopsy is not None and experiments.base.fails:
+        return [lines(diagnosis.autopsy)]
     if not experiments.base.grows:
         # What explains that memory rose all the same.
         also = [_told(finding, "") for finding in diagnosis.findings]

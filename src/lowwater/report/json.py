@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any, Final
 
 from lowwater.model import Diagnosis, Ending, Finding, Ledger, LedgerRow, TraceNode, Verdict
-from lowwater.report import experiments_json
+from lowwater.report import experiments_json, guard_json
 from lowwater.report._words import signal_name
 
 SCHEMA_NAME: Final = "lowwater.report/1"
@@ -30,7 +30,9 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         # Its name in the contract; everywhere else a footprint is what a training step takes.
         "footprint": asdict(diagnosis.overhead) if diagnosis.overhead else None,
         "ending": _ending(diagnosis.ending) if diagnosis.ending else None,
+        "autopsy": diagnosis.autopsy.to_dict() if diagnosis.autopsy else None,
         "mended": [asdict(mending) for mending in diagnosis.mended],
+        "guard": guard_json.to_dict(diagnosis.guarded),
         **experiments_json.to_dict(diagnosis),
     }
 

@@ -1,7 +1,7 @@
 """A leak trace as text art: one line per object, from a root of the program to what grew."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.cells import cell_len
@@ -15,7 +15,40 @@ from lowwater.report._prose import end_of
 
 # Places stand below each other in this column, or a gap behind a longer name.
 _PLACE_COLUMN: Final = 32
+_MOST_BELOW: Final = 2
 _STYLES: Final = {Status.NEEDED: "green", Status.LEAKED: "red", Status.UNKNOWN: "dim"}
+
+
+def in_brief(nodes: tuple[TraceNode, ...], *, reasons: bool = True) -> tuple[TraceNode, ...]:
+    """The same trace for a first look: few objects below the one that grew, without reasons.
+
+    Without `reasons` those above it have none either.
+    """
+    grown = next((n for n, node in enumerate(nodes) if node.status is Status.LEAKED), len(nodes))
+    above = nodes[:grown] if reasons else map(_without_reason, nodes[:grown])
+    return (*_with_one_mark([*above, *nodes[grown : grown + 1]]), *_few(nodes[grown + 1 :]))
+
+
+def _with_one_mark(nodes: list[TraceNode]) -> Iterator[TraceNode]:
+    last = max((n for n, node in enumerate(nodes) if node.is_suspect), default=None)
+    return (replace(node, is_suspect=n == last) for n, node in enumerate(nodes))
+
+
+def _few(nodes: tuple[TraceNode, ...]) -> Iterator[TraceNode]:
+    """The first and the last of them; dots say that there are more between."""
+    if len(nodes) > _MOST_BELOW:
+        nodes = (nodes[0], _after_dots(nodes[-1]))
+    return map(_without_reason, nodes)
+
+
+def _after_dots(node: TraceNode) -> TraceNode:
+    if node.edge:
+        return replace(node, edge=f"… {node.edge}")
+    return replace(node, what=f"… {node.what}")
+
+
+def _without_reason(node: TraceNode) -> TraceNode:
+    return replace(node, because="", is_suspect=False)
 
 
 @dataclass(frozen=True, slots=True)

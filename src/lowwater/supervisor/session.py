@@ -7,6 +7,8 @@ from dataclasses import replace
 from subprocess import Popen
 from typing import TYPE_CHECKING, Final, TextIO
 
+from lowwater.agent.instrumentation.shortages import SUFFIX as MAPS
+from lowwater.agent.instrumentation.shortages import remove_folder
 from lowwater.agent.native_trace.sites import add_sites
 from lowwater.errors import LowwaterError, UnreadableInput
 from lowwater.model import Diagnosis, Evidence, Finding, Kind, Timeline, Topic
@@ -35,6 +37,7 @@ def watch(
     Where there is a `line`, it is kept up to date. A `witness` knows what our group was sent.
     """
     outcome = supervise(child, recording, _looking(recording, line), witness)
+    remove_folder(recording + MAPS)
     problem = add_sites(recording, outcome.ended.elapsed_us)
     if problem is not None:
         outcome = replace(outcome, notes=(*outcome.notes, problem))
@@ -63,6 +66,7 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
     """Judge a recording."""
     from lowwater.causes.catalogue import find_causes, why_nothing_is_found
     from lowwater.verdict import book, judge  # NumPy: loaded while the program runs
+    from lowwater.verdict.autopsy import about_caught, autopsy_of
     from lowwater.verdict.devices import with_devices
     from lowwater.verdict.lines import with_lines
 
@@ -89,13 +93,15 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
         units=by_unit,
         findings=findings,
         ledger=ledger,
-        notes=(*map(str, timeline.notes), *notes),
+        notes=(*map(str, timeline.notes), *about_caught(timeline), *notes),
         of_experiment=tuple(one for one in timeline.notes if one.topic is not Topic.PROGRAM),
         environment=timeline.environment,
         facts=timeline.facts,
         overhead=timeline.overhead,
         ending=timeline.ending,
+        autopsy=autopsy_of(timeline, by_unit, findings),
         mended=timeline.mended,
+        guarded=timeline.guarded,
         experiments=timeline.experiments,
         conclusion=_concluded(timeline.experiments, findings),
     )

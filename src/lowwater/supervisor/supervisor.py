@@ -13,13 +13,14 @@ from pathlib import Path
 from subprocess import Popen
 
 from lowwater.model import NotMeasured
-from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe
+from lowwater.probes.cgroup import OOM_KILLS, CgroupProbe, kills_on_machine
 from lowwater.probes.host import peak_bytes
 from lowwater.recording.records import Ended, Record, SeenOutside
 from lowwater.recording.writer import append_after_end, head_of
 from lowwater.supervisor.gpu_watch import GpuWatch
 from lowwater.supervisor.gpus import who_holds
 from lowwater.supervisor.launch import Launched
+from lowwater.supervisor.limits_seen import ran_out
 from lowwater.supervisor.signals import ENDING, Witness, for_the_program, held_back
 
 _LOOK_EVERY_S = 0.5
@@ -88,7 +89,7 @@ def supervise(
     gpus.close()
     ended = _ended(child.returncode, time.perf_counter() - began_s, kills_before)
     ended.peak_rss_bytes = _peak(outside, largest_before, was_killed=ended.signal is not None)
-    records: list[Record] = [*outside.looks, *gpus.records, ended]
+    records: list[Record] = [*outside.looks, *gpus.records, *ran_out(ended), ended]
     problem = append_after_end(recording, records, head)
     return RunOutcome(ended, (problem,) if problem else (), waiting.was_stopped)
 
@@ -197,8 +198,10 @@ def _largest_child_bytes() -> int:
 
 
 def _oom_kills() -> int | None:
+    """By the kernel: in our control group, or on the machine where the group does not tell."""
     answer = CgroupProbe().read()
-    return None if isinstance(answer, NotMeasured) else answer.gauges.get(OOM_KILLS)
+    counted = None if isinstance(answer, NotMeasured) else answer.gauges.get(OOM_KILLS)
+    return kills_on_machine() if counted is None else counted
 
 
 def _anonymous_bytes(pid: int) -> int | None:

@@ -1,8 +1,8 @@
 """What memory that does not leak is doing: filling a cache, warming up, being kept for reuse.
 
-When it settled is said by the bytes: the last round that added a good part of the rise, or the
-first that had nearly all of it. Only a cache that fills in many small steps has neither, and is
-said to be full where the account found the bend, at `Account.begins`.
+When it settled has one definition, the bend in the way to its level (`_settled_at`).
+`Account.begins` is where the present line begins, which is for the trend: a cache
+that is full in round 5 may come to its line only in round 7.
 """
 
 from typing import NamedTuple
@@ -37,8 +37,10 @@ def explain(case: Case, account: Account, asked: Asked) -> Explained:
     # Growth that is no garbage is told before all that is level; what may be garbage, beside it.
     if trickle and not _may_be_garbage(case, account, asked):
         return trickle
-    found = _mapped_files(case, asked) or _reserved(case, account, asked)
-    found = found or _warm_up(case, account, asked) or trickle
+    mapped = _mapped_files(case, asked)
+    if mapped:
+        return _beside(mapped, case, account) if trickle else mapped
+    found = _reserved(case, account, asked) or _warm_up(case, account, asked) or trickle
     return found or _slow_cache(case, account, asked) or _flat(case, account)
 
 
@@ -64,6 +66,17 @@ def _level(case: Case) -> float:
     return float(np.median(case.marks.y[-max(len(case.marks) // 3, 1) :]))
 
 
+def _settled_at(case: Case, start: float, level: float) -> int:
+    """The index of the first mark of the level: the bend in the way to it.
+
+    That is the mark which is furthest above the straight line from the start to the end. It needs
+    no threshold, and is the same for one jump and for a hundred small steps.
+    """
+    x, y = case.marks.x, np.minimum(case.marks.y, level)
+    straight = start + (level - start) * (x - x[0] + 1) / (x[-1] - x[0] + 1)
+    return int(np.argmax(y - straight))
+
+
 def _cache(case: Case, asked: Asked) -> Explained | None:
     """It rose in several rounds, one soon after the other, and in none of them by most of it."""
     y, level = case.marks.y, _level(case)
@@ -82,9 +95,9 @@ def _cache(case: Case, asked: Asked) -> Explained | None:
     )
     if not fills:
         return None
-    until = int(case.marks.x[filling[-1] + 1])
-    still = float(y[-1] - y[filling[-1] + 1]) > POLICY.slight_share * risen
-    return _full(case, risen, until, "barely" if still else "not")
+    full = _settled_at(case, float(y[0]), level)
+    still = float(y[-1] - y[full]) > POLICY.slight_share * risen
+    return _full(case, risen, full, "barely" if still else "not")
 
 
 def _slow_cache(case: Case, account: Account, asked: Asked) -> Explained | None:
@@ -98,14 +111,15 @@ def _slow_cache(case: Case, account: Account, asked: Asked) -> Explained | None:
     if not has_filled:
         return None
     since = "barely" if account.growth.low > 0 else "not"
-    return _full(case, account.gained, int(account.begins), since)
+    return _full(case, gained, _settled_at(case, float(case.marks.y[0]), _level(case)), since)
 
 
-def _full(case: Case, risen: float, until: int, since: str) -> Explained:
+def _full(case: Case, risen: float, full: int, since: str) -> Explained:
+    """A cache that had all that it has at the mark with the index `full`."""
     return Explained(
         Kind.CACHE,
-        f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} {until} "
-        f"and has {since} grown since, like a full cache or buffer",
+        f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} "
+        f"{case.marks.x[full]:.0f} and has {since} grown since, like a full cache or buffer",
     )
 
 
@@ -223,10 +237,7 @@ def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
     first = min(float(case.marks.y[0]), level if start is None else float(start))
     if not is_noticeable("Warm-up: did it jump early?", level - first, level, asked):
         return None
-    # Level from the first mark on that has nearly all of the way behind it.
-    nearly_all = 1 - POLICY.slight_share
-    there = np.flatnonzero(case.marks.y >= first + nearly_all * (level - first))
-    since = int(case.marks.x[there[0]])
+    since = int(case.marks.x[_settled_at(case, first, level)])
     risen, one = format_bytes(level - first), words.one(case.unit)
     if account.is_rising:
         because = f"rose by {risen} until {one} {since}; since then it {_now(case, account)}"
@@ -246,6 +257,13 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
         f"{format_bytes(_risen(account))} so far{_caution(case, account)}. "
         f"{words.amounts(rate, case.unit)}",
     )
+
+
+def _beside(mapped: Explained, case: Case, account: Account) -> Explained:
+    """What grows for certain is never flat, even where something else is what a user saw."""
+    adds_up_to = words.amounts(account.growth.slope, case.unit)
+    because = f"{mapped.because}; {_subject(case)} {_now(case, account)}. {adds_up_to}"
+    return Explained(Kind.TRICKLE, because)
 
 
 def _flat(case: Case, account: Account) -> Explained:

@@ -7,7 +7,7 @@ from lowwater.agent.native_trace.tracer import Boundary
 from lowwater.agent.readings import Readings
 from lowwater.model import Reading
 from lowwater.model.gauges import Level
-from lowwater.recording.records import Collected, Counted, Noted
+from lowwater.recording.records import Collected, Counted, Noted, Weighed
 
 MIB = 1 << 20
 
@@ -29,8 +29,9 @@ class Program:
         self.census_fails = census_fails
         self.on_device = 50 * MIB
         self.written = Written()
-        journal = Journal(self.written, Clocks(self.clock, self.clock, self.clock))
-        self.escalation = Escalation(Readings([self], journal), journal, Means(self.inquire))
+        self.journal = Journal(self.written, Clocks(self.clock, self.clock, self.clock))
+        readings = Readings([self], self.journal)
+        self.escalation = Escalation(readings, self.journal, Means(self.inquire))
 
     def read(self):
         gauges = {"heap_used": self.used, "mmap_used": 0, "GPU:0 in use": self.on_device}
@@ -39,7 +40,7 @@ class Program:
     def clock(self):
         return self.now_s
 
-    def inquire(self, _in_use_bytes):
+    def inquire(self, _in_use_bytes, _risen_bytes):
         self.inquiries += 1
         self.now_s += self.census_s
         if self.census_fails is not None:
@@ -123,3 +124,21 @@ def test_scan_that_takes_longer_than_the_program_is_not_made_twice_and_the_reade
     assert program.inquiries == 1
     [note] = program.all(Noted)
     assert note.text.startswith("the run was too short for a heap scan")
+
+
+def test_inquiry_is_told_how_much_has_risen_and_one_that_starts_over_is_the_first_again():
+    program = Program()
+    told = []
+
+    def inquire(in_use_bytes, risen_bytes):
+        told.append((in_use_bytes, risen_bytes))
+        return 1000, ([Weighed(1, 0, starts_over=True)] if len(told) == 2 else [])
+
+    program.escalation = Escalation(
+        Readings([program], program.journal), program.journal, Means(inquire)
+    )
+    program.run(9, grows_bytes=8 * MIB)
+
+    # The mark after warm-up, at the second boundary, is what a rise is measured from.
+    assert [in_use - risen for in_use, risen in told] == [116 * MIB] * len(told)
+    assert len(told) == 3

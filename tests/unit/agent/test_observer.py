@@ -334,7 +334,7 @@ class Inquiry:
     def __init__(self, clock, fails=None):
         self.clock, self.fails, self.seen = clock, fails, []
 
-    def __call__(self, in_use_bytes):
+    def __call__(self, in_use_bytes, _risen_bytes):
         self.clock.now_s += 1.0
         self.seen.append(in_use_bytes)
         if self.fails is not None:
@@ -383,7 +383,7 @@ class Blocks:
 def test_what_a_census_leaves_behind_is_not_counted_as_the_programs(path, clock):
     heap, blocks = Heap(clock, cost_s=0.0001), Blocks()
 
-    def inquiry(in_use_bytes):
+    def inquiry(in_use_bytes, risen_bytes):
         blocks.used += 10_000
         return 300_000, ()
 
@@ -594,9 +594,9 @@ def test_a_run_too_short_for_a_look_at_its_objects_is_told_so(path, clock, monke
 
 def test_a_second_look_that_is_refused_again_at_the_end_is_told_once(path, clock):
     class Dear(Inquiry):
-        def __call__(self, in_use_bytes):
+        def __call__(self, in_use_bytes, risen_bytes):
             self.clock.now_s += 6.0
-            return super().__call__(in_use_bytes)
+            return super().__call__(in_use_bytes, risen_bytes)
 
     assert len(census_rounds(path, clock, Dear(clock), 20, first_s=1.0)) == 1
     assert len(load(path).notes) == 1
@@ -621,7 +621,7 @@ def test_garbage_that_a_census_makes_is_gone_before_the_next_mark(path, clock):
 
     made = []
 
-    def inquiry(in_use_bytes):
+    def inquiry(in_use_bytes, risen_bytes):
         made.append(weakref.ref(Cycle()))
         return 300_000, ()
 

@@ -256,6 +256,18 @@ def test_the_second_census_needs_more_growth_before_the_end(risen):
     assert risen.wants_census(0, 232 * MIB)
 
 
+def test_a_census_that_starts_over_is_the_first_again(risen):
+    """It can be compared with none before it: the next one is needed as a second is."""
+    risen.census_taken(0, 228 * MIB)
+    risen.census_taken(0, 238 * MIB)
+    assert not risen.lacks_a_census
+
+    risen.started_over(238 * MIB)
+
+    assert risen.lacks_a_census
+    assert risen.wants_census(0, 242 * MIB)
+
+
 def test_a_later_census_needs_twice_the_growth(risen):
     risen.census_taken(0, 228 * MIB)
     risen.census_taken(0, 238 * MIB)

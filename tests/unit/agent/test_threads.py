@@ -61,7 +61,7 @@ def watching(path, clock, heap, looked, monkeypatch):
     """A collection takes 0.1 s of processor time, a census half a second."""
     monkeypatch.setattr(gc, "collect", lambda *_: setattr(clock, "now_s", clock.now_s + 0.1))
 
-    def inquire(in_use_bytes):
+    def inquire(in_use_bytes, risen_bytes):
         clock.now_s += 0.5
         looked.append(threading.current_thread() is threading.main_thread())
         return 400_000, ()

@@ -318,9 +318,9 @@ def test_table_of_a_library_without_a_line_or_a_class_is_part_of_what_is_not_kno
 
     assert (finding.code, finding.where, finding.share) == ("LW404", "train.py:7", 1.0)
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB growth of memory in use is in Python or library "
-        "objects that no line of the program leads to; which part of the loop at this line "
-        "allocates it is not known."
+        "Of 16.0 MiB of growth, 16.0 MiB is in Python or library "
+        "objects that no line of the program leads to; it is not known which part of the loop at "
+        "this line allocates it."
     )
 
 

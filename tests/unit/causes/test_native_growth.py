@@ -12,8 +12,8 @@ def test_growth_that_no_object_explains_is_said_with_its_bytes():
 
     assert finding.code == "LW404"
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB growth of memory in use is in no Python object that Lowwater "
-        "can see; which part of the loop at this line allocates it is not known."
+        "Of 16.0 MiB of growth, 16.0 MiB is in no Python object that Lowwater can see; it is not "
+        "known which part of the loop at this line allocates it."
     )
     assert finding.where == "train.py:9"
 
@@ -21,7 +21,7 @@ def test_growth_that_no_object_explains_is_said_with_its_bytes():
 def test_growth_without_a_loop_has_no_line():
     [finding] = find_causes(an_evidence())
 
-    assert finding.message.endswith("which part of the program allocates it is not known.")
+    assert finding.message.endswith("not known which part of the program allocates it.")
     assert finding.where is None
 
 
@@ -56,9 +56,8 @@ def test_line_and_function_that_memray_saw_are_named():
     [finding] = find_causes(evidence)
 
     assert finding.message == (
-        "16.0 MiB of the 16.0 MiB growth of memory in use is in no Python object that Lowwater "
-        "can see. memray watched 4 rounds and saw most of it (95 %) allocated at train.py:22, in "
-        "`leak_some`."
+        "Of 16.0 MiB of growth, 16.0 MiB is in no Python object that Lowwater can see. memray "
+        "watched 4 rounds and saw most of it (95 %) allocated at train.py:22, in `leak_some`."
     )
     assert finding.where == "train.py:22"
     assert finding.fix.startswith("Look for what this call keeps")

@@ -34,6 +34,18 @@ def test_reserved_memory_of_the_pool_is_told_apart():
     assert finding.message == (
         "206.0 MiB is free inside TensorFlow's pool, kept for the next tensors."
     )
+    # malloc cannot return what TensorFlow's pool holds.
+    assert "heap_trim" not in finding.fix
+
+
+def test_reserved_memory_of_a_device_is_not_trimmed_with_malloc():
+    evidence = an_evidence(kind=Kind.RESERVED)
+    on_gpu = replace(evidence, verdict=replace(evidence.verdict, place="GPU:0"))
+
+    [finding] = find_causes(on_gpu)
+
+    assert finding.code == "LW401"
+    assert "heap_trim" not in finding.fix
 
 
 def test_reserved_memory_without_a_number_is_told_without_one():
@@ -49,8 +61,7 @@ def test_fragmented_heap_is_explained():
 
     assert finding.code == "LW402"
     assert finding.message == (
-        "80.0 MiB of freed memory are stuck in malloc's heap, between objects that are still "
-        "in use."
+        "80.0 MiB of freed memory is stuck in malloc's heap, between objects that are still in use."
     )
 
 

@@ -45,7 +45,7 @@ def test_argument_that_changes_is_named():
 
     [finding] = find_causes(an_evidence(a_trace_cache(), traces))
 
-    assert finding.message.endswith(f"keeps a graph for each: its argument {change}.")
+    assert finding.message.endswith(f"keeps a graph each time: its argument {change}.")
 
 
 def test_function_traced_every_epoch_is_found_with_its_native_side():
@@ -55,7 +55,7 @@ def test_function_traced_every_epoch_is_found_with_its_native_side():
 
     assert finding.code == "LW202"
     assert finding.message == (
-        "`train_step` is traced again 8 times every epoch, and keeps a graph for each."
+        "`train_step` is traced again 8 times every epoch, and keeps a graph each time."
     )
     assert finding.where == "train.py:14"
     assert finding.share == 1.0
@@ -67,7 +67,7 @@ def test_function_without_a_path_is_found_by_its_traces():
     [finding] = find_causes(an_evidence(traces, unit="iteration"))
 
     assert finding.message == (
-        "`serve` is traced again once every iteration, and keeps a graph for each."
+        "`serve` is traced again once every iteration, and keeps a graph each time."
     )
     assert finding.where == "serve.py:12"
 
@@ -80,7 +80,7 @@ def test_new_shapes_are_mended_otherwise_than_new_numbers():
 
     assert finding.code == "LW202"
     assert finding.message == (
-        "`train_on_batch` gets 12 new shapes every epoch, and traces and keeps a graph for each."
+        "`train_on_batch` gets 12 new shapes every epoch, and traces and keeps a graph each time."
     )
     assert finding.where == "train.py:30"
     assert finding.fix == (
@@ -96,7 +96,7 @@ def test_function_of_keras_is_found_at_the_call_that_makes_it_trace():
     [finding] = find_causes(an_evidence(traces, fit))
 
     assert finding.message == (
-        "A Keras function is traced again once every epoch, and keeps a graph for each."
+        "A Keras function is traced again once every epoch, and keeps a graph each time."
     )
     assert finding.where == "train.py:30"
 

@@ -89,7 +89,7 @@ def test_holder_is_named_where_neither_trace_nor_message_does(told: Told) -> Non
     held = "Held by `results`."
 
     assert held in found(told("leak"), plain(holder="results"))
-    assert held not in found(told("leak"), plain(holder="results", message="`results` grows"))
+    assert held not in found(told("leak"), plain(holder="results", story="`results` grows"))
     assert held not in found(
         told("leak"), plain(holder="results", trace=told("leak-with-a-finding").findings[0].trace)
     )

@@ -1,16 +1,18 @@
 """A leak trace is drawn from the root to what grew, and fits wherever it is drawn."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from lowwater.model import Status, TraceNode
-from lowwater.report.leak_trace import LeakTrace
+from lowwater.report.leak_trace import LeakTrace, in_brief
 
 ROOT = TraceNode("", "module __main__", Status.NEEDED, "the program itself")
 KEPT = TraceNode(".kept", "list, 12 items", Status.UNKNOWN, "grew", "train.py:3", is_suspect=True)
+GREW = replace(KEPT, status=Status.LEAKED)
 ITEM = TraceNode("[*]", "ndarray  4.0 MiB", Status.LEAKED, "its epoch is over")
 
 
@@ -125,3 +127,31 @@ def test_colours_tell_the_status_and_suspects_are_bold() -> None:
     assert "\x1b[2munknown\x1b[0m: grew" in lines[4]
     assert "\x1b[1m" not in lines[5]
     assert "\x1b[31mleaked\x1b[0m: its epoch is over" in lines[6]
+
+
+def test_first_look_leaves_out_what_lies_between_and_why_it_was_kept() -> None:
+    below = [replace(ITEM, edge=f".part{n}") for n in range(1, 5)]
+
+    assert drawn(*in_brief((ROOT, GREW, *below))) == [
+        "┬─ module __main__",
+        "│    needed: the program itself",
+        "│   ~~~~",
+        "├─ .kept: list, 12 items           train.py:3",
+        "│    leaked: grew",
+        "├─ .part1: ndarray  4.0 MiB",
+        "╰→ … .part4: ndarray  4.0 MiB",
+    ]
+
+
+def test_first_look_marks_only_the_edge_to_what_grew() -> None:
+    suspect = replace(KEPT, edge=".owner", because="")
+
+    assert drawn(*in_brief((ROOT, suspect, GREW))).count("│   ~~~~") == 1
+    assert drawn(*in_brief((ROOT, suspect, GREW), reasons=False))[1] == (
+        "├─ .owner: list, 12 items          train.py:3"
+    )
+
+
+def test_first_look_at_a_trace_in_which_nothing_leaked_leaves_its_reasons() -> None:
+    assert in_brief((ROOT, KEPT)) == (ROOT, KEPT)
+    assert in_brief(()) == ()

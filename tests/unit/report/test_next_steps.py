@@ -40,13 +40,19 @@ def test_first_step_points_to_the_fix_of_the_first_finding(
     ]
 
 
-def test_second_finding_with_a_share_is_a_step_too(told: Told) -> None:
+def test_second_finding_with_a_share_is_in_the_first_step_too(told: Told) -> None:
+    first, second = replace(FINDING, share=0.6), replace(FINDING, where="data.py:9", share=0.3)
+    third = replace(FINDING, where="models.py:2", share=0.1)
+
+    [step, _] = steps_of(told("leak"), first, second, third)
+
+    assert step == "Fix train.py:3, and fix data.py:9 (see above)."
+
+
+def test_two_findings_at_one_line_are_one_step(told: Told) -> None:
     first, second = replace(FINDING, share=0.6), replace(FINDING, code="LW107", share=0.3)
 
-    assert steps_of(told("leak"), first, second, replace(second, code="LW101"))[:2] == [
-        "Fix train.py:3 (see above).",
-        "Fix train.py:3 (see above).",
-    ]
+    assert steps_of(told("leak"), first, second)[0] == "Fix train.py:3 (see above)."
 
 
 def test_leak_without_a_finding_is_searched_for(told: Told) -> None:
@@ -70,7 +76,7 @@ def test_advice_of_an_explanation_is_not_repeated(told: Told, name: str, code: s
 
     assert len(steps_of(told(name))) == 2
     assert steps_of(told(name), explained) == [
-        "To catch future leaks, test with (exits with status 3 on a leak):"
+        "To catch future leaks, add this to your tests (exits with status 3 on a leak):"
     ]
 
 

@@ -1,5 +1,6 @@
 """The innocent twins: runs that look like a leak to a user, and what they are."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_cache_that_fills_for_a_hundred_rounds_is_a_cache_too():
     verdict = verdict_of(a_run(120).fills(mib=8, until=90))
 
     assert verdict.kind is Kind.CACHE
-    assert "until epoch 91 and has not grown since" in verdict.because
+    assert "until epoch 90 and has not grown since" in verdict.because
 
 
 def test_a_cache_that_paused_for_one_round_is_not_full_yet():
@@ -310,6 +311,28 @@ def test_little_growth_that_collections_left_is_told_before_kept_memory():
 
     assert verdict.kind is Kind.TRICKLE
     assert "garbage" not in verdict.because
+
+
+def test_certain_growth_beside_mapped_files_is_a_trickle_and_both_are_told():
+    """Pages of mapped files are called flat, and certain growth never is."""
+    verdict = verdict_of(a_run(16).grows(mib=0.01).grows("rss_file", mib=24))
+
+    assert verdict.kind is Kind.TRICKLE
+    assert verdict.because == (
+        "resident memory rose by 24.0 MiB per epoch, but these are pages of mapped files, which "
+        "the kernel can free when memory is short; host memory in use grows by only 10.2 KiB per "
+        "epoch, which may be garbage that Python has not collected yet. That is 10.0 MiB per 1,000 "
+        "epochs, 9.8 GiB per 1,000,000"
+    )
+
+
+@pytest.mark.parametrize("mib", [8, 40])
+@pytest.mark.parametrize("steps", [5, 12, 40, 90])
+def test_when_a_cache_was_full_has_one_answer_however_small_its_steps(steps, mib):
+    """Whatever kind it is called: one account said epoch 5, another epoch 7."""
+    verdict = verdict_of(a_run(steps + 60).fills(mib=mib, until=steps))
+
+    assert re.search(r"(?:until|since) epoch (\d+)", verdict.because)[1] == f"{steps}"
 
 
 def test_growth_beyond_the_resolution_is_told_before_mapped_files():

@@ -6,7 +6,14 @@ from typing import Any
 
 from lowwater.agent.census.budget import Budget, Cut
 from lowwater.agent.census.co_holders import split_fairly
-from lowwater.agent.census.growth import Summary, compare, is_data, summarise, with_new_things
+from lowwater.agent.census.growth import (
+    Summary,
+    compare,
+    holds_data,
+    is_data,
+    summarise,
+    with_new_things,
+)
 from lowwater.agent.census.growth_site import Sources
 from lowwater.agent.census.leak_trace import Tracer
 from lowwater.agent.census.look import Look, collector_off
@@ -60,6 +67,9 @@ class CensusTaker:
     What one census leaves out for want of room, all later ones leave out, so that they can be
     compared with it. A census that leaves out more than those before starts over, unless these
     have told something already: then that stands, and the new one is dropped.
+
+    Libraries are left out too, where the first census meets data of the program that may well be
+    all that has grown, and for as long as the next ones confirm it.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -68,6 +78,7 @@ class CensusTaker:
         self._earlier: list[Summary] = []
         self._left_out: frozenset[int] = frozenset()
         self._cut: Cut | None = None
+        self._passes_libraries = False
 
     @property
     def has_baseline(self) -> bool:
@@ -80,14 +91,18 @@ class CensusTaker:
         look_at: Callable[[Sequence[Any]], None],
         wanted: Callable[[type], bool],
         budget: Budget | None = None,
+        risen_bytes: int = 0,
     ) -> Seen:
-        """Walk, compare, and let go; `look_at` is shown all objects of the wanted types."""
+        """Walk, compare, and let go; `look_at` is shown all objects of the wanted types.
+
+        `risen_bytes` is what memory in use has risen by so far, as far as that is known.
+        """
         with collector_off():
             for _ in range(_TRIES):
                 look = Look(self._sources, wanted, budget or Budget(), self._left_out)
                 try:
                     look.walk_program()
-                    if not self._is_explained(look, in_use_bytes):
+                    if not self._needs_no_libraries(look, in_use_bytes, risen_bytes):
                         look.walk_libraries()
                     self._cut = self._cut or look.cut
                     if self._can_be_kept(look):
@@ -100,17 +115,30 @@ class CensusTaker:
                     break
             return seen
 
-    def _is_explained(self, look: Look, in_use_bytes: int) -> bool:
+    def _needs_no_libraries(self, look: Look, in_use_bytes: int, risen_bytes: int) -> bool:
         """Whether data that the program keeps accounts for the growth: then libraries do not.
 
         Their objects are nine in ten. But a model or a function may be held by a library, too.
         """
-        if not self._earlier or look.cut is not None or self._left_out:
+        if look.cut is not None or self._left_out:
             return False
+        if not self._earlier:
+            self._passes_libraries = _may_be_all(look, risen_bytes)
+            return self._passes_libraries
+        explained = self._explained(look, in_use_bytes)
+        if not self._passes_libraries:
+            return explained >= 1 - POLICY.least_share
+        self._passes_libraries = explained >= POLICY.data_share
+        if not self._passes_libraries:  # with a walk over all, those before cannot be compared
+            self._earlier.clear()
+        return self._passes_libraries
+
+    def _explained(self, look: Look, in_use_bytes: int) -> float:
+        """The part of the growth since the first census that is in data of the program."""
         growth_bytes = in_use_bytes - self._earlier[0].in_use_bytes
         suspects, _ = compare(look.roots, self._earlier, in_use_bytes)
         kept_bytes = sum(suspect.grown_bytes for suspect in suspects if is_data(suspect))
-        return kept_bytes >= (1 - POLICY.least_share) * growth_bytes > 0
+        return kept_bytes / growth_bytes if growth_bytes > 0 else 0.0
 
     def _can_be_kept(self, look: Look) -> bool:
         """Whether it tells something: beside those before it, or to those to come."""
@@ -139,3 +167,18 @@ class CensusTaker:
             return Found(holders, None, None, starts_over)
         sizes = look.sizes
         return Found(holders, sizes.total_bytes, sizes.large_bytes, starts_over)
+
+
+def _may_be_all(look: Look, risen_bytes: int) -> bool:
+    """Whether a container of the program has data about as large as the rise.
+
+    It may have begun to fill a round or two before the rise was measured. The next census shows
+    whether it is the one that grows.
+    """
+    least = max(1, round(POLICY.data_share * risen_bytes))
+    most = POLICY.alike * risen_bytes
+    return any(
+        node.fan_out and least <= node.bytes_below <= most and holds_data(node)
+        for root in look.roots
+        for node in root.all_below()
+    )

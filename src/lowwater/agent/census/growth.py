@@ -233,8 +233,13 @@ def compare(
 
 def is_data(suspect: Suspect) -> bool:
     """Whether its items are arrays, tensors and plain objects: nothing that a framework runs."""
-    below = (node.kind for child in suspect.multiplied for node in child.all_below())
-    return not any(library_of(kind) in FRAMEWORKS and not _is_tensor(kind) for kind in below)
+    return all(map(holds_data, suspect.multiplied))
+
+
+def holds_data(node: Node) -> bool:
+    """Whether all on this path and below it is such data."""
+    kinds = (one.kind for one in node.all_below())
+    return not any(library_of(kind) in FRAMEWORKS and not _is_tensor(kind) for kind in kinds)
 
 
 def _is_tensor(kind: type) -> bool:

@@ -38,9 +38,14 @@ class Look:
         wanted: Callable[[type], bool],
         budget: Budget,
         left_out: frozenset[int],
+        failed: Sequence[FrameType] = (),
     ) -> None:
-        """Get ready; `wanted` says of which types all objects are kept until `forget`."""
+        """Get ready; `wanted` says of which types all objects are kept until `forget`.
+
+        `failed` are frames that an exception has ended, and that still have their variables.
+        """
         self._files = files
+        self._failed = failed
         self._modules = modules_now(files.is_users, _OUR_NAME)
         self._of_libraries = values_of(self._modules.libraries)
         # Not a method of this object: that would be a cycle, and stay until the next collection.
@@ -127,6 +132,7 @@ class Look:
             root.forget()
         self.roots.clear()
         self._in_thread_locals.clear()
+        self._failed = ()
         self._of_libraries.forget()
         self.references.forget()
         self._walk.forget()
@@ -163,7 +169,7 @@ class Look:
         self._walk.enter_left_out(root, named.code)
 
     def _frames(self) -> list[FrameType]:
-        return frames_now(is_own)
+        return [*self._failed, *frames_now(is_own)]
 
     def _root(self, label: str, thing: Any, *, is_users: bool) -> Node:  # noqa: ANN401
         # A function may run in two threads, or call itself: that is one root.

@@ -105,6 +105,11 @@ class Lives:
         life = self._now_living().get(id(thing))
         return life.where if life is not None and life.reference() is thing else None
 
+    def living(self) -> list[Any]:
+        """All that live now; for a moment only, they are the program's."""
+        held = [life.reference() for life in [*self._now_living().values()]]
+        return [thing for thing in held if thing is not None]
+
     def by_label(self) -> Counter[tuple[str, tuple[str, int] | None, str]]:
         """How many live, by their class, the line that made them, and what is said of them."""
         return Counter(life.label for life in [*self._now_living().values()])

@@ -29,8 +29,8 @@ GRADIENT_REGISTRY = KnownLeak(
         "`clear_session()` and `gc.collect()` together do not free it."
     ),
     advice=(
-        "Call `lowwater.mend()` before you build the first model: it repairs the leak in this "
-        "process (`lowwater run --mend` does it for an unchanged script). Or run each training "
-        "in its own process."
+        "Call `lowwater.mend()` before you build the first model. It repairs the leak in this "
+        "process; `lowwater run --mend` does it for an unchanged script. Or run each training in "
+        "its own process."
     ),
 )

@@ -8,6 +8,7 @@ from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.factors.muted_callbacks import MutedCallbacks
 from lowwater.diagnose.facts import Facts
 from lowwater.diagnose.look import STEPS_OF, flattened, is_meant, parts_of, spans_of
+from lowwater.model.frameworks import KERAS
 
 
 class WithoutCallbacks(Factor):
@@ -51,5 +52,5 @@ class WithoutCallbacks(Factor):
                     lambda given: given if hasattr(given, "callbacks") else without(given),
                 )
 
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, place)

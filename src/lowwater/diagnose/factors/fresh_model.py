@@ -10,6 +10,7 @@ from typing import Any
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import Facts
+from lowwater.model.frameworks import KERAS
 
 # ruff: noqa: ANN401 - models of the program
 
@@ -41,7 +42,7 @@ class FreshModel(Factor):
         from lowwater.giveback.mend import mend
 
         mend()
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, lambda keras: _place(keras, change))
 
 

@@ -9,6 +9,7 @@ from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import Facts
 from lowwater.diagnose.look import STEPS_OF, flattened, is_meant, parts_of, spans_of
+from lowwater.model.frameworks import KERAS
 
 # ruff: noqa: ANN401 - callbacks of the program
 
@@ -55,7 +56,7 @@ class MutedCallbacks(Factor):
                     lambda given: given if hasattr(given, "callbacks") else muted(given),
                 )
 
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, place)
 
 

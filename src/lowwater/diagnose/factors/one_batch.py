@@ -13,6 +13,7 @@ from lowwater.diagnose.facts import Facts
 from lowwater.diagnose.look import STEPS_OF
 from lowwater.diagnose.one_pipeline import reuse_pipelines
 from lowwater.diagnose.repeated import Repeated
+from lowwater.model.frameworks import KERAS
 
 _PIPELINES = frozenset({"tf.data", "PyDataset", "generator", "DataLoader"})
 
@@ -48,7 +49,7 @@ class OneBatch(Factor):
             validated = partial(given, "validation_data")
             change.rebind(keras.Model.fit, "validation_data", validated, "validation_steps")
 
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, place)
 
 

@@ -10,6 +10,7 @@ from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import MANY_SHAPES, Facts
+from lowwater.model.frameworks import KERAS
 
 # ruff: noqa: ANN401 - data of the program
 
@@ -40,7 +41,7 @@ class OneShape(Factor):
                     changed = partial(with_one_shape, shapes, ())
                     change.rebind(getattr(keras.Model, call), argument, changed)
 
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, place)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import Facts
+from lowwater.model.frameworks import KERAS
 
 # ruff: noqa: ANN401 - models of the program
 
@@ -45,7 +46,7 @@ class SameModel(Factor):
             for name in _AFTERWARDS:
                 change.rebind(getattr(keras.Model, name), "self", lambda m: stands_for.get(m, m))
 
-        for library in ("keras", "tf_keras"):
+        for library in KERAS:
             change.when_imported(library, place)
 
 

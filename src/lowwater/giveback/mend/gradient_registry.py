@@ -8,9 +8,10 @@ from typing import Any
 from lowwater.agent.instrumentation._inject import injected
 from lowwater.agent.instrumentation._placement import innermost
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
-from lowwater.giveback.gradient_entries import EXPORTED
-from lowwater.giveback.mend._owners import CARRIER, GRADIENT_OP_TYPE, Owners
+from lowwater.giveback.gradients.entries import EXPORTED
+from lowwater.giveback.gradients.ownership import Ownership
 from lowwater.giveback.mend._repair import Repair, Undo, expect
+from lowwater.giveback.mend._watched_graphs import CARRIER, GRADIENT_OP_TYPE, WatchedGraphs
 
 _OPS = "tensorflow.python.framework.ops"
 _CUSTOM_GRADIENT = "tensorflow.python.ops.custom_gradient"
@@ -56,13 +57,13 @@ class GradientRegistryRepair(Repair):
         entries, logs = ops.gradient_registry._registry, sys.modules[_LOGS]  # noqa: SLF001
         # By this the callback `TensorBoard` writes the graph of every model that it sees.
         writers = [innermost(logs._serialize_graph).__code__]  # noqa: SLF001
-        owners = Owners(entries, EXPORTED, writers)
+        graphs = WatchedGraphs(entries, EXPORTED, writers)
         create, export = innermost(graph._create_op_helper), innermost(graph._as_graph_def)  # noqa: SLF001
         with ExitStack() as undo:
-            undo.callback(owners.restore)
-            undo.enter_context(injected(create, owners.created, "end", "self", "op"))
-            undo.enter_context(injected(export, owners.exported, "end", "graph"))
-            owners.adopt(graph)
+            undo.callback(graphs.restore)
+            undo.enter_context(injected(create, graphs.created, "end", "self", "op"))
+            undo.enter_context(injected(export, graphs.exported, "end", "graph"))
+            graphs.adopt(graph)
             return undo.pop_all().close
 
 
@@ -102,7 +103,7 @@ def _try_out(kind: Any) -> None:  # noqa: ANN401 - the class of the registry
         """Make a gradient and its graph, which are gone when this returns."""
         graph, gradient = type("Graph", (), {})(), lambda: None
         registry.register(gradient, name)
-        Owners(registry._registry).own(graph, name)  # noqa: SLF001
+        Ownership(registry._registry, "_lowwater_trial").own(graph, name)  # noqa: SLF001
         return registry.lookup(name) is gradient
 
     expect(gradient_lives(), "the registry does not accept a weak entry")

@@ -3,7 +3,7 @@
 import gc
 
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
-from lowwater.giveback.gradients import at_copying, lent, table
+from lowwater.giveback.gradients.lending import at_copying, lent, table
 from lowwater.giveback.request import Request
 from lowwater.giveback.steps._step import ReleaseStep
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lowwater.giveback import living
-from lowwater.giveback.gradients import lent
+from lowwater.giveback.gradients.lending import lent
 from lowwater.giveback.holding import held_by_nobody_else
 from lowwater.giveback.hollow import empty
 from lowwater.giveback.in_hand import parts_in_hand

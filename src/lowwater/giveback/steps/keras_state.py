@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from lowwater.giveback import living
-from lowwater.giveback.gradients import lent
+from lowwater.giveback.gradients.lending import lent
 from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.in_use import at_work, other_thread_in_keras
 from lowwater.giveback.living import Watched, loaded
@@ -16,6 +16,7 @@ from lowwater.giveback.request import Request
 from lowwater.giveback.sessions import is_open
 from lowwater.giveback.steps._step import ReleaseStep
 from lowwater.giveback.unread import held_by_unread_variables
+from lowwater.model.frameworks import KERAS
 
 # `clear_session()` forgets them, and models built afterwards would compute something else.
 _SETTINGS = (
@@ -47,7 +48,7 @@ class KerasState(ReleaseStep):
 
     def run(self, request: Request) -> str | None:
         """Clear each Keras that the program has imported."""
-        libraries = [sys.modules[name] for name in ("keras", "tf_keras") if _is_ready(name)]
+        libraries = [sys.modules[name] for name in KERAS if _is_ready(name)]
         if not libraries:
             return None
         why_not = _why_not(request)

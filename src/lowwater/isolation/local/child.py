@@ -14,6 +14,7 @@ from lowwater.isolation.lending import Borrower
 from lowwater.isolation.local import driver_look, logs
 from lowwater.isolation.local.channel import Channel
 from lowwater.isolation.local.kinship import adopt_orphans, be_signalled_with_parent
+from lowwater.isolation.local.pool_maps import ask_for_maps
 from lowwater.isolation.local.preloads import Lesson
 from lowwater.isolation.local.result import Result, raised, result_of
 from lowwater.isolation.parcel import from_descriptors, to_files, unpack
@@ -94,7 +95,7 @@ def _work(channel: Channel) -> None:
         # Again when the modules of the call are imported: they may have handlers of their own.
         return call.make(parcel, borrower.load, before=send_logs)
 
-    process, result = os.getpid(), result_of(made)
+    process, result = os.getpid(), result_of(made, ask_for_maps())
     # A copy that the function has made of itself, by a bare `os.fork()`, answers to nobody.
     if os.getpid() == process:
         _answer(channel, result, lesson.learned())

@@ -17,11 +17,13 @@ from lowwater.isolation.local import driver_look, logs
 from lowwater.isolation.local.channel import Channel, Message
 from lowwater.isolation.local.control_group import remove_stale_groups
 from lowwater.isolation.local.output import Stream, streams
+from lowwater.isolation.local.pool_maps import remove_maps
 from lowwater.isolation.local.result import Result
 from lowwater.isolation.local.server_process import ServerProcess, Servers
 from lowwater.isolation.local.tree import kill_session
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import from_descriptors, pack, to_files
+from lowwater.isolation.postmortem import attach, of_killed
 from lowwater.model.units import format_bytes, format_duration
 
 Start = Literal["fork", "spawn"]
@@ -119,7 +121,11 @@ class _Trial:
             for stream in output:
                 stream.hand_over()
             self._hand_over_call(here)
-            self._follow(here, tidings, output)
+            try:
+                self._follow(here, tidings, output)
+            finally:
+                if self._process is not None:
+                    remove_maps(*self._process)
         return self._judged(server)
 
     def _hand_over_call(self, channel: Channel) -> None:
@@ -232,23 +238,33 @@ class _Trial:
         limit_bytes = self._limits.memory_bytes
         if end.get("over_limit") and limit_bytes is not None:
             peak_bytes = end["limited_peak_bytes"] or end["peak_bytes"]
-            return ChildOutOfMemory(
+            return _out_of_memory(
                 f"The function was killed at {format_bytes(peak_bytes)}; "
                 f"its limit is memory={format_bytes(limit_bytes)!r}",
-                peak_bytes=peak_bytes,
-                limit_bytes=limit_bytes,
+                peak_bytes,
+                limit_bytes,
+                f"memory={format_bytes(limit_bytes)!r}",
             )
         if self._is_late and self._limits.timeout_s is not None:
             allowed = format_duration(self._limits.timeout_s)
             return ChildTimedOut(f"The function did not return within {allowed} and was killed")
         if end["system_killed"]:
-            return ChildOutOfMemory(
+            return _out_of_memory(
                 "The system ran out of memory and killed the function's process at "
                 f"{format_bytes(end['peak_bytes'])}",
-                peak_bytes=end["peak_bytes"],
-                limit_bytes=limit_bytes,
+                end["peak_bytes"],
+                limit_bytes,
+                None,
             )
         return _died(end)
+
+
+def _out_of_memory(
+    story: str, peak_bytes: int, limit_bytes: int | None, limit_name: str | None
+) -> ChildOutOfMemory:
+    error = ChildOutOfMemory(story, peak_bytes=peak_bytes, limit_bytes=limit_bytes)
+    attach(error, of_killed(peak_bytes, limit_bytes, limit_name))
+    return error
 
 
 def _cancelled() -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from lowwater.errors import ChildDied, NotPicklable
 from lowwater.isolation.parcel import Parcel, pack, unpack
+from lowwater.isolation.postmortem import examine
 
 Kind = Literal["returned", "raised"]
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -34,12 +35,12 @@ class Result:
     parcel: Parcel
 
 
-def result_of(function: Callable[[], Any]) -> Result:
-    """Call it and pack what it returns or raises."""
+def result_of(function: Callable[[], Any], maps: str | None = None) -> Result:
+    """Call it and pack what it returns or raises; `maps` are those of TensorFlow's pool."""
     try:
         value = function()
     except BaseException as error:  # noqa: BLE001 - also `sys.exit()`, which ends the child only
-        return raised(error)
+        return raised(error, maps)
     try:
         return Result("returned", pack(value))
     except Exception as error:  # noqa: BLE001 - the objects of a program raise what they like
@@ -53,25 +54,30 @@ def result_of(function: Callable[[], Any]) -> Result:
         )
 
 
-def raised(error: BaseException) -> Result:
+def raised(error: BaseException, maps: str | None = None) -> Result:
     """The exception, without the frames of ours; as text only, if it cannot be pickled."""
     text = "".join(traceback.format_exception(type(error), error, _of_the_user(error)))
+    examine(error, maps)
     if isinstance(error, SystemExit):
         error = ChildDied(f"The function ended its process with sys.exit({error.code!r})")
     told = "".join(traceback.format_exception_only(type(error), error)).strip()
     stand_in = ChildDied(f"The function raised {told}")
+    if hasattr(error, "autopsy"):
+        vars(stand_in)["autopsy"] = error.autopsy
     ways = (error, _Bare(error), stand_in)
-    return Result("raised", next(filter(None, (_there_and_back((one, text)) for one in ways))))
+    has_autopsy = hasattr(error, "autopsy")
+    parcels = (_there_and_back((one, text), has_autopsy=has_autopsy) for one in ways)
+    return Result("raised", next(filter(None, parcels)))
 
 
-def _there_and_back(value: Any) -> Parcel | None:  # noqa: ANN401
-    """The packed value, if it can be unpacked again."""
+def _there_and_back(value: Any, *, has_autopsy: bool) -> Parcel | None:  # noqa: ANN401
+    """The packed value, if it can be unpacked again, and nothing is lost as by TensorFlow's."""
     try:
         parcel = pack(value)
-        unpack(parcel)
+        error, _ = unpack(parcel)
     except Exception:  # noqa: BLE001 - whatever pickling the exception runs into
         return None
-    return parcel
+    return None if has_autopsy and not hasattr(error, "autopsy") else parcel
 
 
 class _Bare:

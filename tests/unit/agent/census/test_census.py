@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import textwrap
 import threading
 import tracemalloc
 import types
@@ -9,6 +10,7 @@ import weakref
 
 import pytest
 
+from lowwater.agent.census.budget import Budget
 from lowwater.agent.census.census import CensusTaker
 from lowwater.agent.census.growth_site import Sources
 
@@ -417,3 +419,80 @@ def test_libraries_are_passed_over_where_data_of_the_program_is_all_that_grew(
     [holder] = [one for one in second.holders if one.is_users]
     assert holder.steps[holder.container].edge == ".kept"
     assert holder.counts == (1, 4)
+
+
+LISTS = """
+    kept, others = [], [bytearray(1 << 20) for _ in range({others})]
+    def round():
+        {grows}.append(bytearray(1 << 20))
+    """
+
+
+def censuses_after(program, *levels_mib):
+    """Censuses of a program that is said to have risen by so much, after as many rounds."""
+    before = 0
+    for level in levels_mib:
+        for _ in range(level - before):
+            program.module.round()
+        before = level
+        yield program.taker.take(
+            level * MIB,
+            lambda objects: None,
+            lambda kind: False,
+            Budget(clock=lambda: 0.0),
+            risen_bytes=level * MIB,
+        )
+
+
+def test_first_census_passes_over_libraries_where_data_of_the_program_may_be_all_that_rose(
+    a_program,
+):
+    """To walk over all that libraries hold is nine tenths of a census."""
+    first, second = censuses_after(a_program(LISTS.format(others=0, grows="kept")), 4, 8)
+
+    assert first.found.objects_bytes is None
+    assert second.found.objects_bytes is None
+    [holder] = second.holders
+    assert holder.steps[holder.container].edge == ".kept"
+    assert holder.counts == (4, 8)
+
+
+@pytest.mark.parametrize("others", [0, 20])
+def test_first_census_looks_at_libraries_where_no_data_of_the_program_is_as_large_as_the_rise(
+    a_program, others
+):
+    import decimal
+
+    text = LISTS.format(others=others, grows="decimal.kept_by_a_test")
+    decimal.kept_by_a_test = []
+    try:
+        [first] = censuses_after(a_program("import decimal\n" + textwrap.dedent(text)), 4)
+    finally:
+        del decimal.kept_by_a_test
+
+    assert first.found.objects_bytes is not None
+
+
+def test_data_that_is_as_large_as_the_rise_by_chance_costs_one_census_and_no_cause(
+    a_program_among_all,
+):
+    import decimal
+
+    text = LISTS.format(others=5, grows="decimal.kept_by_a_test")
+    decimal.kept_by_a_test = []
+    try:
+        program = a_program_among_all("import decimal\n" + textwrap.dedent(text))
+        first, second, third = censuses_after(program, 4, 8, 12)
+    finally:
+        del decimal.kept_by_a_test
+
+    assert (first.found.objects_bytes, first.found.starts_over) == (None, True)
+    assert second.found.objects_bytes is not None
+    assert second.found.starts_over
+    assert [holder.counts for holder in third.holders if "kept_by_a_test" in edges_of(holder)] == [
+        (8, 12)
+    ]
+
+
+def edges_of(holder):
+    return "".join(step.edge for step in holder.steps)

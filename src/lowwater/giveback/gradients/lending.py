@@ -12,8 +12,6 @@ libraries included.
 """
 
 import gc
-import re
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -21,18 +19,12 @@ from typing import Any, NamedTuple
 
 from lowwater.agent.census.instances import is_complete
 from lowwater.agent.census.roots import frames_now
-from lowwater.giveback.gradient_entries import (
-    EXPORTED,
-    FUNCTION,
-    LOCATION,
-    NAME,
-    WeakEntry,
-    only_looking,
-)
+from lowwater.giveback.gradients.entries import EXPORTED, FUNCTION, LOCATION, NAME
+from lowwater.giveback.gradients.needed_by import graphs_by_name
+from lowwater.giveback.gradients.ownership import Ownership
 from lowwater.giveback.living import DEFINITION, GRAPH, loaded, strong
 
 _OPS = "tensorflow.python.framework.ops"
-_NAME_IN_BYTES = re.compile(NAME.pattern.encode())
 _OWNED = "_lowwater_lent_gradients"
 # Between our search and the collection no operation may find its way into another graph.
 _COPYING = (
@@ -110,14 +102,12 @@ def lent(graphs: Callable[[], list[Any]] = graphs_now) -> Iterator[Table]:
     if not names:
         yield found
         return
-    owners: list[Any] = []
+    ownership = Ownership(found.entries, _OWNED)
     try:
-        _lend(found.entries, names, graphs, owners)
-        owners[:] = [weakref.ref(graph) for graph in owners]
+        _lend(found.entries, names, graphs, ownership)
         yield found
     finally:
-        _take_back(found.entries, names)
-        _forget(owners)
+        ownership.restore()
 
 
 def _looks_as_expected(entries: dict[str, Any]) -> bool:
@@ -129,68 +119,13 @@ def _lend(
     entries: dict[str, Any],
     names: list[str],
     graphs: Callable[[], list[Any]],
-    owners: list[Any],
+    ownership: Ownership,
 ) -> None:
-    graphs_by_name = _graphs_by_name(set(names), graphs())
+    by_name = graphs_by_name(names, graphs(), loaded(_OPS, "Graph"))
     for name in names:
-        entry = entries[name]
-        needing = graphs_by_name.get(name) or _graphs_below(entry[FUNCTION])
-        if not needing:
-            continue  # nobody is known who needs it: it stays
-        for graph in needing:
-            _own(graph, entry, owners)
-        entries[name] = WeakEntry(entry)
-
-
-def _own(graph: Any, entry: dict[str, Any], owners: list[Any]) -> None:  # noqa: ANN401
-    owned = getattr(graph, _OWNED, None)
-    if owned is None:
-        owned = []
-        setattr(graph, _OWNED, owned)
-        owners.append(graph)
-    owned.append(entry)
-
-
-def _take_back(entries: dict[str, Any], names: list[str]) -> None:
-    for name in names:
-        lent_entry = entries.get(name)
-        if isinstance(lent_entry, WeakEntry):
-            entry = lent_entry.as_entry()
-            if entry is None:
-                del entries[name]
-            else:
-                entries[name] = entry
-
-
-def _forget(owners: list[Any]) -> None:
-    for owner in owners:
-        graph = owner() if isinstance(owner, weakref.ref) else owner
-        if graph is not None:
-            delattr(graph, _OWNED)
-
-
-def _graphs_by_name(names: set[str], graphs: list[Any]) -> dict[str, list[Any]]:
-    """Which living graphs name which entries, in their operations or their libraries."""
-    found: dict[str, list[Any]] = {}
-    for thing in graphs:
-        if isinstance(thing, loaded(_OPS, "Graph")):
-            with only_looking():
-                definition = thing.as_graph_def().SerializeToString()
-        elif _has_graph(thing):
-            continue  # which is among the graphs
-        else:
-            definition = thing.definition.SerializeToString()
-        for name in _names_in(definition) & names:
-            found.setdefault(name, []).append(thing)
-    return found
-
-
-def _has_graph(function: Any) -> bool:  # noqa: ANN401 - an AtomicFunction
-    return function._cached_graph is not None or function._generated_graph is not None  # noqa: SLF001
-
-
-def _names_in(definition: bytes) -> set[str]:
-    return {name.decode() for name in _NAME_IN_BYTES.findall(definition)}
+        # Where nobody is known who needs it, it stays.
+        for graph in by_name.get(name) or _graphs_below(entries[name][FUNCTION]):
+            ownership.own(graph, name)
 
 
 def _graphs_below(function: FunctionType) -> list[Any]:

@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from lowwater.giveback.gradient_entries import WeakEntry, only_looking
-from lowwater.giveback.mend._owners import Owners
+from lowwater.giveback.gradients.entries import WeakEntry, only_looking
+from lowwater.giveback.mend._watched_graphs import WatchedGraphs
 
 NAME = "CustomGradient-7"
 
@@ -33,8 +33,11 @@ class Graph:
     def __init__(self, *operations):
         self.operations = operations
 
-    def get_operations(self):
-        return self.operations
+    def as_graph_def(self):
+        return self
+
+    def SerializeToString(self):  # noqa: N802 - as protocol buffers call it
+        return b" ".join(one.get_attr("_gradient_op_type") for one in self.operations)
 
 
 def an_entry():
@@ -50,13 +53,13 @@ def entries():
 
 
 @pytest.fixture
-def owners(entries):
-    return Owners(entries)
+def watched(entries):
+    return WatchedGraphs(entries)
 
 
-def test_gradient_dies_with_its_graph(owners, entries):
+def test_gradient_dies_with_its_graph(watched, entries):
     graph, gone = Graph(), weakref.ref(entries[NAME]["type"])
-    owners.created(graph, Operation(NAME))
+    watched.created(graph, Operation(NAME))
     gc.collect()
     assert entries[NAME]["type"] is gone()
     assert entries[NAME]["location"] == "train.py:3"
@@ -67,11 +70,11 @@ def test_gradient_dies_with_its_graph(owners, entries):
     assert [*entries] == ["CustomGradient-8", "MatMul"]
 
 
-def test_gradient_that_refers_to_its_graph_dies_with_it(owners, entries):
+def test_gradient_that_refers_to_its_graph_dies_with_it(watched, entries):
     graph = Graph()
     gone = weakref.ref(graph)
     entries[NAME]["type"].closed_over = graph
-    owners.created(graph, Operation(NAME))
+    watched.created(graph, Operation(NAME))
     del graph
     gc.collect()
 
@@ -79,10 +82,10 @@ def test_gradient_that_refers_to_its_graph_dies_with_it(owners, entries):
     assert NAME not in entries
 
 
-def test_gradient_lives_until_the_last_of_its_graphs(owners, entries):
+def test_gradient_lives_until_the_last_of_its_graphs(watched, entries):
     first, second = Graph(), Graph()
-    owners.created(first, Operation(NAME))
-    owners.created(second, Operation(NAME))
+    watched.created(first, Operation(NAME))
+    watched.created(second, Operation(NAME))
     del first
     gc.collect()
     assert entries[NAME]["type"]
@@ -92,10 +95,10 @@ def test_gradient_lives_until_the_last_of_its_graphs(owners, entries):
     assert NAME not in entries
 
 
-def test_gradient_without_an_operation_stays(owners, entries):
+def test_gradient_without_an_operation_stays(watched, entries):
     graph = Graph()
-    owners.created(graph, Operation(None))
-    owners.created(graph, Operation("CustomGradient-99"))
+    watched.created(graph, Operation(None))
+    watched.created(graph, Operation("CustomGradient-99"))
     del graph
     gc.collect()
 
@@ -103,18 +106,18 @@ def test_gradient_without_an_operation_stays(owners, entries):
     assert all(type(entry) is dict for entry in entries.values())
 
 
-def test_gradients_of_the_library_and_of_users_are_not_touched(owners, entries):
+def test_gradients_of_the_library_and_of_users_are_not_touched(watched, entries):
     entries["CustomGradient-mine"] = an_entry()
     for name in ("MatMul", "CustomGradient-mine"):
-        owners.created(Graph(), Operation(name))
+        watched.created(Graph(), Operation(name))
     gc.collect()
 
     assert type(entries["MatMul"]) is type(entries["CustomGradient-mine"]) is dict
 
 
-def test_no_gradient_stays_no_gradient(owners, entries):
+def test_no_gradient_stays_no_gradient(watched, entries):
     entries[NAME] = {"type": None, "location": ""}
-    owners.created(Graph(), Operation(NAME))
+    watched.created(Graph(), Operation(NAME))
 
     assert entries[NAME] == {"type": None, "location": ""}
 
@@ -129,9 +132,9 @@ def test_dead_gradient_is_missing_and_not_zero():
         loose["another"]
 
 
-def test_name_that_is_used_anew_is_another_gradient(owners, entries):
+def test_name_that_is_used_anew_is_another_gradient(watched, entries):
     graph, other = Graph(), an_entry()
-    owners.created(graph, Operation(NAME))
+    watched.created(graph, Operation(NAME))
     entries[NAME] = other
     del graph
     gc.collect()
@@ -152,12 +155,12 @@ def a_graph_def(*names, in_function=False):
 
 @pytest.mark.parametrize("in_function", [False, True])
 @pytest.mark.parametrize("is_owned_first", [False, True])
-def test_gradient_of_an_exported_graph_stays(owners, entries, in_function, is_owned_first):
+def test_gradient_of_an_exported_graph_stays(watched, entries, in_function, is_owned_first):
     plain, graph = {**entries[NAME]}, Graph()
     if is_owned_first:
-        owners.created(graph, Operation(NAME))
-    owners.exported(a_graph_def(None, NAME.encode(), b"\xff", in_function=in_function))
-    owners.created(graph, Operation(NAME))
+        watched.created(graph, Operation(NAME))
+    watched.exported(a_graph_def(None, NAME.encode(), b"\xff", in_function=in_function))
+    watched.created(graph, Operation(NAME))
     del graph
     gc.collect()
 
@@ -167,13 +170,13 @@ def test_gradient_of_an_exported_graph_stays(owners, entries, in_function, is_ow
 
 def test_graph_that_goes_into_a_log_is_not_kept_for_it(entries):
     def export():
-        owners.exported(a_graph_def(NAME.encode()))
+        watched.exported(a_graph_def(NAME.encode()))
 
     def write_log():
         export()
 
-    owners, graph = Owners(entries, writers=[write_log.__code__]), Graph()
-    owners.created(graph, Operation(NAME))
+    watched, graph = WatchedGraphs(entries, writers=[write_log.__code__]), Graph()
+    watched.created(graph, Operation(NAME))
     write_log()
     del graph
     gc.collect()
@@ -181,11 +184,11 @@ def test_graph_that_goes_into_a_log_is_not_kept_for_it(entries):
     assert NAME not in entries
 
 
-def test_graph_that_a_release_looks_at_is_not_kept_for_it(owners, entries):
+def test_graph_that_a_release_looks_at_is_not_kept_for_it(watched, entries):
     graph = Graph()
-    owners.created(graph, Operation(NAME))
+    watched.created(graph, Operation(NAME))
     with only_looking():
-        owners.exported(a_graph_def(NAME.encode()))
+        watched.exported(a_graph_def(NAME.encode()))
     del graph
     gc.collect()
 
@@ -194,10 +197,10 @@ def test_graph_that_a_release_looks_at_is_not_kept_for_it(owners, entries):
 
 def test_exported_graph_is_remembered_by_the_next_repair(entries):
     pinned, graph = set(), Graph()
-    first = Owners(entries, pinned)
+    first = WatchedGraphs(entries, pinned)
     first.exported(a_graph_def(NAME.encode()))
     first.restore()
-    Owners(entries, pinned).created(graph, Operation(NAME))
+    WatchedGraphs(entries, pinned).created(graph, Operation(NAME))
     del graph
     gc.collect()
 
@@ -206,94 +209,94 @@ def test_exported_graph_is_remembered_by_the_next_repair(entries):
 
 # Python 3.12 begins with 375 objects that it has frozen itself.
 @pytest.mark.parametrize("frozen", [0, 375])
-def test_gradients_from_before_get_their_graphs(owners, entries, monkeypatch, frozen):
+def test_gradients_from_before_get_their_graphs(watched, entries, monkeypatch, frozen):
     monkeypatch.setattr(gc, "get_freeze_count", lambda: frozen)
     kept = Graph(Operation(NAME), Operation("MatMul"))
     lost = Graph(Operation("CustomGradient-8"))
     entries["CustomGradient-8"]["type"].closed_over = lost
     del lost
-    owners.adopt(Graph)
+    watched.adopt(Graph)
     gc.collect()
 
     assert [*entries] == [NAME, "MatMul"]
     assert kept.operations
 
 
-def test_gradients_from_before_stay_where_objects_are_frozen(owners, entries):
+def test_gradients_from_before_stay_where_objects_are_frozen(watched, entries):
     graph = Graph(Operation(NAME))
     gc.freeze()
     try:
-        owners.adopt(Graph)
+        watched.adopt(Graph)
     finally:
         gc.unfreeze()
-    owners.created(graph, Operation(NAME))
+    watched.created(graph, Operation(NAME))
     del graph
     gc.collect()
 
     assert len(entries) == 3
 
 
-def test_gradients_from_before_stay_where_a_graph_does_not_tell(owners, entries):
+def test_gradients_from_before_stay_where_a_graph_does_not_tell(watched, entries):
     class Closed(Graph):
-        def get_operations(self):
+        def as_graph_def(self):
             raise RuntimeError
 
     graphs = [Graph(Operation(NAME)), Closed()]
-    owners.adopt(Graph)
+    watched.adopt(Graph)
     graphs.clear()
     gc.collect()
 
     assert all(type(entry) is dict for entry in entries.values())
 
 
-def test_restored_registry_is_as_before(owners, entries):
+def test_restored_registry_is_as_before(watched, entries):
     before, graphs = {**entries}, [Graph(), Graph()]
     for graph in graphs:
-        owners.created(graph, Operation(NAME))
-        owners.created(graph, Operation("CustomGradient-8"))
-    owners.restore()
+        watched.created(graph, Operation(NAME))
+        watched.created(graph, Operation("CustomGradient-8"))
+    watched.restore()
     assert entries == before
     assert all(type(entry) is dict for entry in entries.values())
     assert all(vars(graph) == {"operations": ()} for graph in graphs)
-    owners.created(graphs[0], Operation(NAME))
+    watched.created(graphs[0], Operation(NAME))
     graphs.clear()
     gc.collect()
 
     assert entries == before
 
 
-def test_graph_that_takes_no_attributes_changes_nothing(owners, entries):
-    owners.created(object(), Operation(NAME))
+def test_graph_that_takes_no_attributes_changes_nothing(watched, entries):
+    watched.created(object(), Operation(NAME))
     gc.collect()
 
     assert type(entries[NAME]) is dict
 
 
-def test_graph_that_takes_no_attributes_is_not_robbed_by_another(owners, entries):
+def test_graph_that_takes_no_attributes_is_not_robbed_by_another(watched, entries):
     graph = Graph()
-    owners.created(graph, Operation(NAME))
-    owners.created(object(), Operation(NAME))
+    watched.created(graph, Operation(NAME))
+    watched.created(object(), Operation(NAME))
     del graph
     gc.collect()
 
     assert type(entries[NAME]) is dict
 
 
-def test_function_that_cannot_be_held_weakly_stays(owners, entries):
+def test_function_that_cannot_be_held_weakly_stays(watched, entries):
     entries[NAME]["type"] = 3
-    owners.created(Graph(), Operation(NAME))
+    watched.created(Graph(), Operation(NAME))
 
     assert entries[NAME] == {"type": 3, "location": "train.py:3"}
 
 
 def test_threads_do_not_lose_each_others_gradients():
     entries = {f"CustomGradient-{n}": an_entry() for n in range(400)}
-    owners, kept = Owners(entries), []
+    watched, kept = WatchedGraphs(entries), []
 
     def work():
         for number in range(400):
             graph = Graph()
-            owners.created(graph, Operation(f"CustomGradient-{number}"))
+            watched.created(graph, Operation(f"CustomGradient-{number}"))
             if number % 2:
                 kept.append(graph)
 

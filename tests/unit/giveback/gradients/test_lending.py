@@ -7,8 +7,9 @@ import weakref
 
 import pytest
 
-from lowwater.giveback.gradient_entries import WeakEntry
-from lowwater.giveback.gradients import lent, table
+from lowwater.giveback.gradients.entries import WeakEntry
+from lowwater.giveback.gradients.lending import lent, table
+from lowwater.giveback.gradients.ownership import Ownership
 
 OPS = "tensorflow.python.framework.ops"
 ATOMIC = "tensorflow.python.eager.polymorphic_function.atomic_function"
@@ -196,3 +197,16 @@ def test_frozen_objects_keep_the_registry_as_it_is(registry, monkeypatch):
     monkeypatch.setattr(gc, "get_freeze_count", lambda: 100_000)
 
     assert "gc.freeze()" in table().why_not
+
+
+def test_what_is_mended_stays_loose_when_the_rest_is_taken_back(registry):
+    gc.collect()  # the graphs of other tests
+    mended, lent_one = Graph("CustomGradient-1"), Graph("CustomGradient-2")
+    registry.add("CustomGradient-1", mended)
+    registry.add("CustomGradient-2", lent_one)
+    Ownership(registry._registry, "_mended").own(mended, "CustomGradient-1")
+    collect_while_lent()
+
+    assert isinstance(registry._registry["CustomGradient-1"], WeakEntry)
+    assert type(registry._registry["CustomGradient-2"]) is dict
+    assert registry._registry["CustomGradient-1"]["type"] is not None

@@ -18,13 +18,17 @@ EXPORTED: set[str] = set()
 class WeakEntry(dict[str, Any]):
     """An entry of the registry that does not keep its function alive."""
 
-    __slots__ = ("function",)
+    __slots__ = ("function", "made_by")
 
     def __init__(
-        self, entry: dict[str, Any], when_gone: Callable[[Any], object] | None = None
+        self,
+        entry: dict[str, Any],
+        when_gone: Callable[[Any], object] | None = None,
+        made_by: object = None,
     ) -> None:
         """Refer to the function weakly; where it was registered is only text."""
         super().__init__({key: value for key, value in entry.items() if key != FUNCTION})
+        self.made_by = made_by
         self.function = weakref.ref(entry[FUNCTION], when_gone)
 
     def __missing__(self, key: str) -> Any:  # noqa: ANN401 - a function, of any signature

@@ -1,0 +1,1 @@
+"""Ends training at a boundary before memory runs out, and saves the model first."""
