@@ -125,6 +125,29 @@ def test_driver_that_does_not_say_leaves_a_reason(hostgpu, programs, fault):
     assert told["GPU:0"]["pool_bytes"] is None
 
 
+NO_GPUS = {
+    "driver-not-loaded": "the NVIDIA driver is not loaded",
+    "version-mismatch": "the NVIDIA driver and its library have different versions",
+}
+ASKS_AT_ONCE = "import json, lowwater\nprint(json.dumps(lowwater.memory()))"
+
+
+@pytest.mark.parametrize("fault", NO_GPUS)
+def test_driver_that_does_not_start_leaves_no_gpu_and_the_reason(hostgpu, programs, fault):
+    told = programs.run(ASKS_AT_ONCE, hostgpu(512 * MIB).environment(nvml_faults=[fault]))
+
+    assert [*told] == ["host"]
+    assert told["host"]["not_measured"]["devices"] == NO_GPUS[fault]
+
+
+def test_gpu_that_is_lost_leaves_no_gpu_and_the_reason(hostgpu, programs):
+    told = programs.run(ASKS_AT_ONCE, hostgpu(512 * MIB).environment(nvml_lost_after=0))
+
+    assert told["host"]["not_measured"]["devices"] == (
+        "the GPU is lost: the driver no longer reaches it"
+    )
+
+
 FORKS = f"""{WITH_TENSORFLOW}
 import os, threading, time
 import lowwater
@@ -161,7 +184,8 @@ def test_forked_child_is_given_the_reason_and_never_waits(hostgpu, programs):
     for answer in told["answers"]:
         assert answer["host"]["driver_bytes"] > 0
         assert answer["host"]["not_measured"] == {
-            "in_use_bytes": "this process was forked after TensorFlow started"
+            "in_use_bytes": "this process was forked after TensorFlow started",
+            "devices": "this process was forked after NVML was loaded",
         }
         assert [*answer] == ["host"]
     assert told["in_parent"]["GPU:0"]["in_use_bytes"] >= 8 * MIB

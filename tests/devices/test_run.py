@@ -229,7 +229,7 @@ def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, 
     report, _ = watched(MANY_ROUNDS, environment)
 
     elapsed_s = time.monotonic() - began
-    assert sum(unit["rounds"] for unit in report["units"]) >= 3000
+    assert max(unit["verdict"]["units_seen"] for unit in report["units"]) > 2000
     answers = count.stat().st_size
     assert 2 * MOST_ANSWERS / 2 <= answers <= MOST_ANSWERS * (elapsed_s / LOOK_EVERY_S + 2)
 

@@ -99,8 +99,8 @@ print(json.dumps([told, lowwater.memory()["host"]["not_measured"]]))
 def test_forked_child_of_tensorflow_is_given_the_reason(programs):
     in_child, in_parent = run(programs, FORKED)
 
-    assert in_child == {"in_use_bytes": "this process was forked after TensorFlow started"}
-    assert in_parent == {}
+    assert in_child["in_use_bytes"] == "this process was forked after TensorFlow started"
+    assert "in_use_bytes" not in in_parent
 
 
 JAX = """\

@@ -40,7 +40,8 @@ def memory() -> dict[str, PlaceMemory]:
     For the host, the system takes the part of the driver: `driver_bytes` is resident memory,
     `peak_bytes` its highest value, and `driver_free_bytes` is what the process can still get.
 
-    A value that is not known is None, and `not_measured` has the reason by the same key. The call
+    A value that is not known is None, and `not_measured` has the reason by the same key. Where no
+    GPU can be shown, that of the host says why under `"devices"`. The call
     imports and starts no framework. Before one has used a GPU, the places are the GPUs that it
     would find.
     """
@@ -49,6 +50,8 @@ def memory() -> dict[str, PlaceMemory]:
     if not told:
         told = [_unused(device, why) for device in visible_devices(gpus)]
     found = {gauges.HOST: _host()}
+    if not told and isinstance(gpus, NotMeasured):
+        found[gauges.HOST]["not_measured"]["devices"] = gpus.why
     seen = views([one.device for one in told], gpus)
     for one, view in zip(told, seen, strict=True):
         place = one.device.place

@@ -27,7 +27,7 @@ class Program:
     def __init__(self, census_s=0.1, census_fails=None):
         self.now_s, self.used, self.census_s, self.inquiries = 100.0, 100 * MIB, census_s, 0
         self.census_fails = census_fails
-        self.on_device = 50 * MIB
+        self.on_device = 0
         self.written = Written()
         self.journal = Journal(self.written, Clocks(self.clock, self.clock, self.clock))
         readings = Readings([self], self.journal)

@@ -173,7 +173,7 @@ def test_gpu_is_seen_by_its_device_file(machine):
         (machine.root / "dev" / name).touch()
     with_two = section("frameworks", machine())["gpus"]
 
-    assert without == NotMeasured("no GPU here")
+    assert without == NotMeasured("no device file of a GPU here")
     assert with_two == "nvidia0, nvidia1"
 
 
@@ -340,12 +340,14 @@ def test_foreign_malloc_is_told_as_what_the_ledger_lacks(machine):
 
 
 def test_gpu_memory_is_never_promised(machine):
+    """What the driver answers counts: in some containers there are no device files."""
+    gpu = Gpu(0, "FAKE", "GPU-0", 8 * GIB, GIB, 7 * GIB, (), 0)
     without = examine(machine()).unmeasured
-    (machine.root / "dev/nvidia0").touch()
-    with_gpu = examine(machine()).unmeasured
+    with_gpu = examine(machine(driver=lambda: FakeDriver(gpu))).unmeasured
 
-    assert without["GPU memory"] == "no GPU here"
-    assert "never tested on a GPU" in with_gpu["GPU memory as the driver reports it"]
+    assert without["GPU memory as the driver reports it"] == "no NVIDIA driver was found"
+    assert "GPU memory as the driver reports it" not in with_gpu
+    assert "not on real hardware" in with_gpu["how exact the numbers of a GPU are"]
 
 
 def test_other_backend_is_told_as_not_read(machine):
@@ -399,8 +401,10 @@ def test_json_keeps_bytes_and_reasons_apart(machine):
 
     assert data["schema"] == "lowwater.doctor/1"
     assert data["limits"]["ram_bytes"] == 8 * GIB
-    assert data["frameworks"]["gpus"] == {"not_measured": "no GPU here"}
-    assert data["unmeasured"]["GPU memory"] == "no GPU here"
+    assert data["frameworks"]["gpus"] == {"not_measured": "no device file of a GPU here"}
+    assert data["unmeasured"]["GPU memory as the driver reports it"] == (
+        "no NVIDIA driver was found"
+    )
 
 
 def test_command_prints_text():

@@ -87,16 +87,16 @@ def _silent_probes(probes: Iterable[Probe]) -> Iterator[tuple[str, str]]:
 def _out_of_reach(
     versions: Mapping[str, Fact], frameworks: Mapping[str, Fact]
 ) -> Iterator[tuple[str, str]]:
-    tensorflow, gpus = versions["tensorflow"], frameworks["gpus"]
+    tensorflow, driver = versions["tensorflow"], frameworks["nvml"]
     if isinstance(tensorflow, NotMeasured):
         yield "TensorFlow's pools and registries", f"TensorFlow is {tensorflow.why}"
     backend = str(frameworks["backend"]).partition(" ")[0]
     if backend != "tensorflow":
         yield f"the allocator of {backend}", "this release reads only TensorFlow's"
-    if isinstance(gpus, NotMeasured):
-        yield "GPU memory", gpus.why
+    if isinstance(driver, NotMeasured):
+        yield "GPU memory as the driver reports it", driver.why
     else:
         yield (
-            "GPU memory as the driver reports it",
-            "this release reads only TensorFlow's allocator, and was never tested on a GPU",
+            "how exact the numbers of a GPU are",
+            "Lowwater was tested on host memory that plays a GPU, not on real hardware",
         )

@@ -44,7 +44,7 @@ def _gpus(around: Machine) -> Fact:
     """The device files that a GPU driver makes."""
     dev = around.root / "dev"
     files = sorted(path.name for path in [*dev.glob("nvidia[0-9]*"), *dev.glob("kfd")])
-    return ", ".join(files) if files else NotMeasured("no GPU here")
+    return ", ".join(files) if files else NotMeasured("no device file of a GPU here")
 
 
 def _nvml(around: Machine) -> Fact:
@@ -58,7 +58,7 @@ def _nvml(around: Machine) -> Fact:
         driver.close()
     told = version.why if isinstance(version, NotMeasured) else f"driver {version}"
     if isinstance(gpus, NotMeasured):
-        return f"{told}; {gpus.why}"
+        return gpus if gpus == version else f"{told}; {gpus.why}"
     return "; ".join([told, *(_gpu(number, gpu) for number, gpu in enumerate(gpus))])
 
 
