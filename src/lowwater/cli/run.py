@@ -133,7 +133,9 @@ def _watched(assignment: Assignment, record: str | None, *, quiet: bool) -> "tup
         from lowwater.supervisor.session import live_line, watch, with_note
 
         with live_line(None if quiet else sys.stderr) as line:
-            diagnosis, outcome = watch(child, place.path, line, witness)
+            diagnosis, outcome = watch(
+                child, place.path, line, witness, loads_early=not assignment.guard
+            )
         return with_note(diagnosis, place.keep()), outcome.exit_code
 
 

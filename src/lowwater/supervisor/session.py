@@ -31,12 +31,16 @@ def watch(
     recording: str,
     line: "Line | None" = None,
     witness: "Witness | None" = None,
+    *,
+    loads_early: bool = True,
 ) -> tuple[Diagnosis, RunOutcome]:
     """Stay with a program that was launched, and judge what was seen, however it ended.
 
     Where there is a `line`, it is kept up to date. A `witness` knows what our group was sent.
     """
-    outcome = supervise(child, recording, _looking(recording, line), witness)
+    outcome = supervise(
+        child, recording, _looking(recording, line, _load_early if loads_early else _wait), witness
+    )
     remove_folder(recording + MAPS)
     problem = add_sites(recording, outcome.ended.elapsed_us)
     if problem is not None:
@@ -120,17 +124,19 @@ def _concluded(experiments: Experiments | None, findings: tuple[Finding, ...]) -
     return conclude(experiments.rows[1:], findings) if experiments.base.grows else Conclusion()
 
 
-def _looking(recording: str, line: "Line | None") -> Callable[[], None]:
+def _looking(
+    recording: str, line: "Line | None", meanwhile: Callable[[], None]
+) -> Callable[[], None]:
     """What to do twice a second."""
     if line is None:
-        return _load_early
+        return meanwhile
     from lowwater.supervisor.progress import Progress
 
     progress: Progress | None = Progress(recording, line)
 
     def look() -> None:
         nonlocal progress
-        _load_early()
+        meanwhile()
         try:
             if progress is not None:
                 progress.look()
@@ -138,6 +144,10 @@ def _looking(recording: str, line: "Line | None") -> Callable[[], None]:
             progress = None
 
     return look
+
+
+def _wait() -> None:
+    """A program that comes near its limit needs the memory that our imports would take."""
 
 
 def _load_early() -> None:
