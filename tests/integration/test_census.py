@@ -405,7 +405,7 @@ def test_interrupt_during_a_census_reaches_the_program_and_leaves_the_collector_
         "train.py",
         """\
         import gc, os, signal, time
-        from lowwater.agent.census import census
+        from lowwater.agent.census import look as census
         walk = census.Walk.run
         def run(self):
             if "sent" not in globals():
