@@ -63,7 +63,7 @@ _SHUFFLES = "tensorflow.python.data.ops.shuffle_op"
 class Agent:
     """Places the boundaries and undoes them."""
 
-    def __init__(  # noqa: PLR0913 - its parts
+    def __init__(  # noqa: PLR0913, PLR0917 - its parts
         self,
         program: WatchedProgram,
         journal: Journal,

@@ -87,11 +87,11 @@ def test_json_follows_its_schema_with_and_without():
 
 
 def test_recording_keeps_what_was_seen_and_counts_what_was_caught():
-    ended = Ended(60_000_000, 1, None, False, None)  # noqa: FBT003 - a record
+    ended = Ended(60_000_000, 1, None, False, None)
     records = [
         FoundNoRoom(1, "OOM first", "train.py:3"),
         FoundNoRoom(2, "OOM later", None),
-        Failed("ResourceExhaustedError: OOM", True),  # noqa: FBT003
+        Failed("ResourceExhaustedError: OOM", True),
         RanOut(SCENE),
         RanOut(Scene(60.0, limits=(Limit("the control group", MIB),))),
         ended,

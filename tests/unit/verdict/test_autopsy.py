@@ -1,5 +1,7 @@
 """Leak, too big or fragmented: each with its innocent twin, and told runs as they would end."""
 
+# ruff: noqa: C408 - what is known reads best as arguments
+
 from dataclasses import replace
 
 import pytest
@@ -44,10 +46,14 @@ UNSURE = a_verdict(Kind.INCONCLUSIVE)
         (dict(limit=1000, early=20, was_killed=True, growth=LEAK, grown=70), Manner.TOO_BIG),
         # Enough is free and no piece is large enough; the twin asks for more than is free.
         (dict(limit=100, in_use=40, free=60, largest_free=10, requested=30), Manner.FRAGMENTED),
-        (dict(limit=100, in_use=40, kept=40, free=60, largest_free=10, requested=70), Manner.TOO_BIG),
+        (
+            dict(limit=100, in_use=40, kept=40, free=60, largest_free=10, requested=70),
+            Manner.TOO_BIG,
+        ),
         # A list that was built in a loop and then thinned; the twin leaks until little is left.
         (
-            dict(limit=100, in_use=40, free=60, largest_free=10, requested=30, growth=LEAK, grown=40),
+            dict(limit=100, in_use=40, free=60, largest_free=10, requested=30, growth=LEAK,
+                 grown=40),
             Manner.FRAGMENTED,
         ),
         (
