@@ -42,7 +42,8 @@ LAYERS = {
     "tell": {"report"},
     # What puts the parts together, in the user's process and beside it.
     "compose": {
-        "agent.agent", "agent.autopsy", "supervisor", "diagnose.checklist", "diagnose.lab", "diagnose.rerun",
+        "agent.agent", "agent.autopsy", "supervisor", "diagnose.checklist", "diagnose.lab",
+        "diagnose.rerun",
     },
     "doors": {"cli", "__init__", "__main__", "testing"},
 }  # fmt: skip

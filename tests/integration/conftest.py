@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
@@ -162,3 +163,36 @@ def programs(tmp_path, warm_python):
 def programs_in():
     """For fixtures that live longer than a test: makes one for a folder."""
     return Programs
+
+
+def _remove(folder, seconds=30):
+    """The kernel takes a moment to let go of the last process that has ended in a group."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return folder.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def a_control_group():
+    """Makes control groups with a limit (v1); skips where that is not allowed."""
+    made = []
+
+    def make(limit_bytes):
+        folder = Path(f"/sys/fs/cgroup/memory/lowwater-test-{os.getpid()}-{len(made)}")
+        try:
+            folder.mkdir()
+            made.append(folder)
+            (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
+        except OSError as error:
+            pytest.skip(f"no control group can be made here: {error}")
+        # Written by the child itself, before it becomes Python.
+        return lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    yield make
+    for folder in made:
+        _remove(folder)

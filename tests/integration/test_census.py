@@ -2,8 +2,6 @@
 
 import json
 import os
-import time
-from pathlib import Path
 
 import pytest
 
@@ -574,39 +572,6 @@ NEARLY_FULL = """\
         time.sleep(0.02)
     print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
-
-
-def _remove(folder, seconds=30):
-    """The kernel takes a moment to let go of the last process that has ended in a group."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return folder.rmdir()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-@pytest.fixture
-def a_control_group():
-    """Makes control groups with a limit (v1); skips where that is not allowed."""
-    made = []
-
-    def make(limit_bytes):
-        folder = Path(f"/sys/fs/cgroup/memory/lowwater-test-{os.getpid()}-{len(made)}")
-        try:
-            folder.mkdir()
-            made.append(folder)
-            (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
-        except OSError as error:
-            pytest.skip(f"no control group can be made here: {error}")
-        # Written by the child itself, before it becomes Python.
-        return lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
-
-    yield make
-    for folder in made:
-        _remove(folder)
 
 
 @pytest.mark.parametrize("room_mib", [60, 100, 400])

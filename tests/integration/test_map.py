@@ -390,3 +390,88 @@ class TestResultsFile:
 
         assert died.returncode == -signal.SIGKILL
         assert done.stdout == "trial 2\ntrial 3\n[0, 1, 2, 3]\n"
+
+
+def needs(batch_size, rate=0.1):
+    if batch_size > 10:
+        raise MemoryError(f"no room for {batch_size}")
+    return batch_size
+
+
+def takes(batch_size):
+    block = np.ones((batch_size, 1 << 20), "uint8")
+    return len(block)
+
+
+def test_trial_that_runs_out_of_memory_is_made_again_with_half(capfd):
+    configs = [{"batch_size": 64}, (4, 0.5)]
+
+    results = lowwater.map(needs, configs, on_oom="halve batch_size", retries=3)
+
+    assert results == [8, 4]
+    told = [(one.config, one.reductions, one.attempts) for one in results.outcomes]
+    assert told == [({"batch_size": 8}, 3, 1), ((4, 0.5), 0, 1)]
+    assert configs == [{"batch_size": 64}, (4, 0.5)]
+
+
+def test_trial_that_its_limit_kills_is_made_again_with_half():
+    [outcome] = lowwater.map(
+        takes, [{"batch_size": 900}], memory="400 MiB", on_oom="halve batch_size"
+    ).outcomes
+
+    assert outcome.value == outcome.config["batch_size"] == 225
+    assert "made smaller 2 times" in str(outcome)
+
+
+def test_trial_that_fails_with_the_smallest_has_its_error_and_its_autopsy():
+    def never(batch_size):
+        raise MemoryError("no")
+
+    [outcome] = lowwater.map(
+        never, [{"batch_size": 3}], on_oom="halve batch_size", on_error="collect"
+    ).outcomes
+
+    assert isinstance(outcome.error, MemoryError)
+    assert (outcome.config, outcome.reductions) == ({"batch_size": 1}, 1)
+    assert outcome.autopsy.manner == "inconclusive"
+    assert outcome.error.__notes__ == [str(outcome.autopsy)]
+
+
+def test_function_says_what_is_smaller_and_when_to_stop():
+    def fewer(config):
+        return {**config, "batch_size": config["batch_size"] - 20} if config else None
+
+    [outcome] = lowwater.map(needs, [{"batch_size": 45}], on_oom=fewer).outcomes
+
+    assert (outcome.value, outcome.reductions) == (5, 2)
+
+
+def test_other_errors_are_not_tried_with_less():
+    def fails(batch_size):
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        lowwater.map(fails, [{"batch_size": 64}], on_oom="halve batch_size")
+
+
+def test_results_file_remembers_it_under_the_first_configuration(tmp_path):
+    path = tmp_path / "found.lwr"
+    lowwater.map(needs, [{"batch_size": 64}, (4,)], on_oom="halve batch_size", results=path)
+
+    again = lowwater.map(needs, [{"batch_size": 64}, (4,)], on_oom="halve batch_size", results=path)
+
+    assert {one.started for one in again.outcomes} == {"results file"}
+    assert [(one.config, one.reductions) for one in again.outcomes] == [
+        ({"batch_size": 8}, 3),
+        ((4,), 0),
+    ]
+
+
+def test_bad_on_oom_is_told_before_anything_runs(tmp_path):
+    def marks(batch_size):
+        (tmp_path / "ran").touch()
+
+    with pytest.raises(UsageError, match="whole number"):
+        lowwater.map(marks, [{"batch_size": 2}, {"batch_size": 0.5}], on_oom="halve batch_size")
+
+    assert not (tmp_path / "ran").exists()

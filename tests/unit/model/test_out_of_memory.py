@@ -13,6 +13,10 @@ def an_error(library, name, text, *bases):
     return type(name, bases or (Exception,), {"__module__": f"{library}.errors"})(text)
 
 
+def of_tensorflow(text):
+    return an_error("tensorflow", "ResourceExhaustedError", text)
+
+
 def of_numpy():
     try:
         np.ones(1 << 40)
@@ -58,8 +62,8 @@ TORCH_GPU = (
     ("error", "size", "shape", "place"),
     [
         (of_numpy(), 1 << 43, (1 << 40,), "host"),
-        (an_error("tensorflow", "ResourceExhaustedError", EAGER), 4 * MIB, (1024, 1024), "host"),
-        (an_error("tensorflow", "ResourceExhaustedError", IN_GRAPH), 16 * MIB, (2048, 4096), "GPU:1"),
+        (of_tensorflow(EAGER), 4 * MIB, (1024, 1024), "host"),
+        (of_tensorflow(IN_GRAPH), 16 * MIB, (2048, 4096), "GPU:1"),
         (RuntimeError(TORCH), 1 << 44, None, "host"),
         (an_error("jax", "JaxRuntimeError", JAX), 1 << 40, None, "host"),
         (an_error("torch", "OutOfMemoryError", TORCH_GPU), 2 * GIB, None, "GPU:0"),

@@ -1,5 +1,7 @@
 """Leak, too big or fragmented: each with its innocent twin, and told runs as they would end."""
 
+# ruff: noqa: C408 - what is known reads best as arguments
+
 from dataclasses import replace
 
 import pytest
@@ -44,10 +46,14 @@ UNSURE = a_verdict(Kind.INCONCLUSIVE)
         (dict(limit=1000, early=20, was_killed=True, growth=LEAK, grown=70), Manner.TOO_BIG),
         # Enough is free and no piece is large enough; the twin asks for more than is free.
         (dict(limit=100, in_use=40, free=60, largest_free=10, requested=30), Manner.FRAGMENTED),
-        (dict(limit=100, in_use=40, kept=40, free=60, largest_free=10, requested=70), Manner.TOO_BIG),
+        (
+            dict(limit=100, in_use=40, kept=40, free=60, largest_free=10, requested=70),
+            Manner.TOO_BIG,
+        ),
         # A list that was built in a loop and then thinned; the twin leaks until little is left.
         (
-            dict(limit=100, in_use=40, free=60, largest_free=10, requested=30, growth=LEAK, grown=40),
+            dict(limit=100, in_use=40, free=60, largest_free=10, requested=30, growth=LEAK,
+                 grown=40),
             Manner.FRAGMENTED,
         ),
         (
@@ -205,8 +211,7 @@ def test_caught_errors_are_told_but_for_the_last_one():
     [told] = about_caught(run)
     assert told.startswith("the program caught 3 out-of-memory errors of TensorFlow")
     assert "train.py:9" in told
-    assert "caught 2" in about_caught(in_pool(a_run(3)).__class__(
-        no_room=run.no_room, times_no_room=3, ending=FAILED,
-        scene=Scene(1.0, Request("ResourceExhaustedError: OOM")),
-    ))[0]  # fmt: skip
+    uncaught = Scene(1.0, Request("ResourceExhaustedError: OOM when …"))
+    failed = replace(run, ending=FAILED, scene=uncaught)
+    assert "caught 2 " in about_caught(failed)[0]
     assert not about_caught(replace(run, times_no_room=0))
