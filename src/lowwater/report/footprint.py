@@ -21,6 +21,7 @@ from lowwater.sizing.largest import LargestBatch
 _BAR: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _LEAST_SHARE: Final = 0.005
+TOO_FAR: Final = "The peak cannot be extended beyond batch {}"
 
 
 def render(answer: Answer, *, width: int = 80, colour: bool = False) -> str:
@@ -75,7 +76,7 @@ def _story(answer: Answer) -> Iterator[str]:
 def _table(answer: Answer) -> Table:
     limit = answer.limit if isinstance(answer.limit, Limit) else None
     table = Table.grid(padding=(0, 2, 0, 0))
-    for title in ("batch", "peak", "between"):
+    for _ in range(3):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=False)
     of_limit = f"of {format_bytes(limit.limit_bytes)}" if limit else ""
@@ -142,9 +143,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     footprint, largest = answer.footprint, answer.largest
     train = footprint.curves[StepKind.TRAIN]
     if train.line is None:
-        yield f"The peak cannot be extended beyond batch {train.largest}, because " + (
-            f"{train.why_no_line}."
-        )
+        yield f"{TOO_FAR.format(train.largest)}, because {train.why_no_line}."
     if isinstance(largest, NotMeasured):
         yield f"No largest batch: {one_line(largest.why)}."
     elif not largest.is_confirmed:
@@ -170,7 +169,7 @@ def _where_it_goes(answer: Answer) -> Iterator[RenderableType]:
         yield heading(f"Where it goes at batch {at}:")
         table = Table.grid(padding=(0, 2, 0, 0))
         for justify in ("left", "right", "right", "left"):
-            table.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type]
+            table.add_column(justify=justify, no_wrap=True)
         for part in parts:
             if part.size_bytes > _LEAST_SHARE * total:
                 share = f"{100 * part.size_bytes / total:.0f} %"

@@ -7,8 +7,8 @@ from lowwater.model.footprint import Buffer, Found, Limit, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes
 from lowwater.sizing.answer import Answer, Need
-from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.footprint import fits_in_child
+from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.largest import LargestBatch, Try, largest_below
 from lowwater.sizing.limits import free_here, limit_of
 from lowwater.sizing.measure import Plan, measured
