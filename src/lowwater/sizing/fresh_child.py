@@ -53,7 +53,8 @@ def _packed(arguments: tuple[Any, ...]) -> Parcel:
 
 
 def _called(function: Callable[..., Any], pickled: bytes, arrays: Sequence[Any]) -> Any:
-    """In the child. What Keras warns of when it loads a model has nothing to do with the user."""
+    """In the child. What it says of models that it loads, and of steps that do not fit, is ours."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
