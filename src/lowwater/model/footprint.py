@@ -2,6 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+from lowwater.model.measured import NotMeasured
+from lowwater.model.units import format_bytes, format_interval
+
+# A pool gives out chunks of up to twice the size that was asked for, as its free ones happen to
+# be: the same step peaked 17 % apart in a fresh pool and in a used one, and 4 % in the middle.
+POOL_ROUNDING: Final = 0.04
+_NOT_ASKED: Final = NotMeasured("not asked")
 
 
 class StepKind(StrEnum):
@@ -23,11 +32,17 @@ class StepPeak:
     batch_size: int
     peaks_bytes: tuple[int, ...]
     step_s: float
+    kind: StepKind = StepKind.TRAIN
 
     @property
     def peak_bytes(self) -> int:
         """The highest of all steps."""
         return max(self.peaks_bytes)
+
+    @property
+    def lowest_bytes(self) -> int:
+        """The peak of the step that took least."""
+        return min(self.peaks_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +52,158 @@ class Fixed:
     weights_bytes: int
     optimizer_bytes: int
     gradients_bytes: int
+    # Inputs, targets and sample weights of one sample.
+    sample_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Peak by batch size, as a straight line with the noise around it.
+
+    `error` is the relative standard deviation of the points, `weight` and `mean` how firmly
+    they hold the slope: what it takes to say how sure a point far away is.
+    """
+
+    intercept_bytes: float
+    bytes_per_sample: float
+    error: float
+    points: int
+    mean_batch: float
+    spread: float
+    from_batch: int
+    to_batch: int
+
+    def peak_bytes(self, batch_size: float) -> float:
+        """The peak at this batch size."""
+        return self.intercept_bytes + self.bytes_per_sample * batch_size
+
+    def doubt_bytes(self, batch_size: float) -> float:
+        """By how much the line itself may lie above or below."""
+        peak = self.peak_bytes(batch_size)
+        level = peak / max(self.peak_bytes(self.mean_batch), 1.0)
+        distance = (batch_size - self.mean_batch) ** 2 / self.spread if self.spread else 0.0
+        lever = 1 / self.points + distance / max(level, 1e-9) ** 2
+        return float(2 * self.error * abs(peak) * lever**0.5)
+
+    def half_width_bytes(self, batch_size: float) -> float:
+        """By how much the peak of several steps may lie above or below."""
+        own = 2 * max(self.error, POOL_ROUNDING) * abs(self.peak_bytes(batch_size))
+        return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A peak that was measured, or that the line gives; where there is none, the reason."""
+
+    batch_size: int
+    peak_bytes: int | None
+    interval_bytes: tuple[int, int] | None
+    is_measured: bool
+    because: str
+
+    def __str__(self) -> str:
+        if self.peak_bytes is None or self.interval_bytes is None:
+            return self.because
+        told = format_bytes(self.peak_bytes)
+        if self.is_measured:
+            return f"{told} (measured)"
+        return f"{told} ({format_interval(*self.interval_bytes, self.peak_bytes)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A share of the peak; `is_at_most` where it is an upper bound."""
+
+    name: str
+    size_bytes: int
+    is_at_most: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A variable dimension of the inputs, as it was measured, and half of it beside.
+
+    `half_peak_bytes` is None where shorter samples could not be made.
+    """
+
+    length: int
+    batch_size: int
+    peak_bytes: int
+    half_peak_bytes: int | None
+
+    @property
+    def times(self) -> float | None:
+        """By what the peak grows when the length doubles."""
+        return None if not self.half_peak_bytes else self.peak_bytes / self.half_peak_bytes
+
+    @property
+    def told(self) -> str:
+        """A sentence for reports."""
+        head = f"Measured with samples of length {self.length}, which may vary"
+        if self.times is None:
+            return f"{head}; longer ones take more."
+        return (
+            f"{head}; at batch {self.batch_size}, twice the length takes {self.times:.1f} times "
+            "the peak."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that the steps of one model have shown, before anything is made of it."""
+
+    place: str
+    fixed: Fixed
+    steps: tuple[StepPeak, ...]
+    # Why the other kinds of step, or larger batches, have no figures.
+    notes: tuple[str, ...] = ()
+    length: Length | None = None
+    # What the device has for tensors; None on the host.
+    device_bytes: int | None = None
+    # What the process takes beside the tensors, on the host.
+    beside_bytes: int | NotMeasured = _NOT_ASKED
+    # What the program holds on the place itself, beside the model.
+    other_bytes: int = 0
+
+    def of(self, kind: StepKind) -> tuple[StepPeak, ...]:
+        """The steps of one kind, smallest batch first."""
+        found = [step for step in self.steps if step.kind is kind]
+        return tuple(sorted(found, key=lambda step: step.batch_size))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many bytes for tensors, and where the number comes from."""
+
+    limit_bytes: int
+    because: str
+    is_given: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """What a stage of the input pipeline keeps in host memory once it is full."""
+
+    stage: str
+    size_bytes: int | NotMeasured
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would let a larger batch fit, as it was measured; without a peak, the reason."""
+
+    name: str
+    peak_bytes: int | None
+    step_s: float | None
+    changes: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the script did before its first `fit`: it was run that far."""
+
+    call: str
+    where: str
+    elapsed_s: float
+    files: tuple[str, ...] = ()

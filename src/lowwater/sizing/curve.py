@@ -1,0 +1,175 @@
+"""Peak by batch size: a line where it is one, and a reason where it is not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lowwater.model.footprint import Estimate, Fixed, Line, StepKind, StepPeak
+
+# What peaks of real steps differ from a line by, and for how many points that experience counts.
+_USUAL_ERROR = 0.012
+_EXPERIENCE = 3
+# Steps with one batch size differ by luck. The highest of several differ by a part of that.
+_PART_OF_SCATTER = 0.25
+# A point further from the line of the others than so many errors is not on it.
+_MOST_ERRORS = 3
+# However the steps differ: a line that misses a point by more is none.
+_MOST_MISS = 0.15
+# An interval wider than this share of the peak, to one side, is no answer.
+_WIDEST = 0.3
+_FEWEST = 3
+# The line is chosen for what it says of so many times the largest batch.
+_REACH = 4
+# A peak so many times that of the smallest batch, or all gradients, is one of the activations.
+_ABOVE = 1.3
+_FAR_ABOVE = 4
+_HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What was measured, and the line through it; without a line, the reason."""
+
+    points: tuple[StepPeak, ...]
+    line: Line | None
+    # How far the last point lies from what the others say of it, as a share of it.
+    miss: float | None
+    why_no_line: str = ""
+
+    @property
+    def largest(self) -> int:
+        """The largest batch that was measured."""
+        return max(point.batch_size for point in self.points)
+
+    def at(self, batch_size: int) -> Estimate:
+        """Measured, on the line, or the reason why it cannot be said."""
+        for point in self.points:
+            if point.batch_size == batch_size:
+                high = max(point.peak_bytes, round(self._high(point)))
+                span = (point.lowest_bytes, high)
+                return Estimate(
+                    batch_size, point.peak_bytes, span, is_measured=True, because="measured"
+                )
+        if self.line is None:
+            return self._refused(batch_size, self.why_no_line)
+        peak, half = self.line.peak_bytes(batch_size), self.line.half_width_bytes(batch_size)
+        if half > _WIDEST * peak:
+            return self._refused(batch_size, "the interval there is wider than the answer is worth")
+        span = (round(peak - half), round(peak + half))
+        return Estimate(
+            batch_size, round(peak), span, is_measured=False, because="extended by a line"
+        )
+
+    def _high(self, point: StepPeak) -> float:
+        error = self.line.error if self.line is not None else 0.0
+        return point.peak_bytes * (1 + error)
+
+    def _refused(self, batch_size: int, why: str) -> Estimate:
+        told = f"cannot be extended beyond batch {self.largest}, because {why}"
+        return Estimate(batch_size, None, None, is_measured=False, because=told)
+
+
+def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
+    """The line that says most surely what larger batches take.
+
+    A step has two tops: where all activations are there, and where all gradients are. Small
+    batches show only the second, which hides how the first one grows: they are no part of it.
+    """
+    sized = tuple(sorted(points, key=lambda point: point.batch_size))
+    if len(sized) < _FEWEST:
+        return Curve(sized, None, None, f"only {len(sized)} batch sizes could be measured")
+    above = above_gradients(sized, fixed)
+    if len(above) < _FEWEST:
+        return Curve(sized, None, None, _HIDDEN)
+    reach = _REACH * above[-1].batch_size
+    lines = [_line(above[first:]) for first in range(len(above) - _FEWEST + 1)]
+    good = [line for line in lines if _holds(line, above)]
+    if not good:
+        return Curve(sized, None, None, _how_it_bends(above))
+    best = min(good, key=lambda line: line.doubt_bytes(reach) / line.peak_bytes(reach))
+    return Curve(sized, best, _miss_of_last(_on(best, above)))
+
+
+def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak, ...]:
+    """The points whose peak is where the activations are, and not where the gradients are.
+
+    The second top is also made of what the optimizer computes, so its height is not known: it is
+    what the smallest batch shows, unless that is far above all gradients.
+    """
+    if not points or points[0].kind is not StepKind.TRAIN:
+        return tuple(points)
+    kept = fixed.weights_bytes + fixed.optimizer_bytes
+    least = min(_ABOVE * (points[0].peak_bytes - kept), _FAR_ABOVE * fixed.gradients_bytes)
+    return tuple(point for point in points if point.peak_bytes - kept > least)
+
+
+def _on(line: Line, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
+    return [point for point in points if point.batch_size >= line.from_batch]
+
+
+def _holds(line: Line, points: Sequence[StepPeak]) -> bool:
+    used = _on(line, points)
+    return _bend(used) <= 1 and _largest_miss(line, used) <= _MOST_MISS
+
+
+def _line(points: Sequence[StepPeak]) -> Line:
+    """Least squares with errors in proportion to the peak."""
+    weights = [1 / point.peak_bytes**2 for point in points]
+    total = sum(weights)
+    sizes = [float(point.batch_size) for point in points]
+    peaks = [float(point.peak_bytes) for point in points]
+    mean = sum(w * x for w, x in zip(weights, sizes, strict=True)) / total
+    level = sum(w * y for w, y in zip(weights, peaks, strict=True)) / total
+    spread = sum(w * (x - mean) ** 2 for w, x in zip(weights, sizes, strict=True))
+    slope = sum(w * (x - mean) * y for w, x, y in zip(weights, sizes, peaks, strict=True)) / spread
+    slope = max(slope, 0.0)
+    misses = [1 - (level + slope * (x - mean)) / y for x, y in zip(sizes, peaks, strict=True)]
+    scatter = _scatter(points)
+    variance = (sum(miss**2 for miss in misses) + _EXPERIENCE * scatter**2) / (
+        len(points) - 2 + _EXPERIENCE
+    )
+    return Line(
+        intercept_bytes=level - slope * mean,
+        bytes_per_sample=slope,
+        error=variance**0.5,
+        points=len(points),
+        mean_batch=mean,
+        spread=spread * level**2,
+        from_batch=points[0].batch_size,
+        to_batch=points[-1].batch_size,
+    )
+
+
+def _scatter(points: Sequence[StepPeak]) -> float:
+    """What the highest of several steps differs by, to judge from how the steps differ."""
+    spreads = sorted(1 - point.lowest_bytes / point.peak_bytes for point in points)
+    return max(_USUAL_ERROR, _PART_OF_SCATTER * spreads[len(spreads) // 2])
+
+
+def _bend(points: Sequence[StepPeak]) -> float:
+    """How far the last point is from the line of the others, in units of what is no wonder."""
+    *others, last = points
+    line = _line(others) if len(others) > 1 else None
+    if line is None:
+        return 0.0
+    miss = abs(line.peak_bytes(last.batch_size) - last.peak_bytes)
+    # A line through two points has no rest of its own to judge by: its lever says how sure it is.
+    return miss / (_MOST_ERRORS / 2 * line.half_width_bytes(last.batch_size))
+
+
+def _how_it_bends(points: Sequence[StepPeak]) -> str:
+    low, middle, last = points[-3:]
+    first = (middle.peak_bytes - low.peak_bytes) / (middle.batch_size - low.batch_size)
+    second = (last.peak_bytes - middle.peak_bytes) / (last.batch_size - middle.batch_size)
+    if second > first:
+        return "the peak grows faster the larger the batch is"
+    return "the peak does not grow evenly with the batch"
+
+
+def _largest_miss(line: Line, points: Sequence[StepPeak]) -> float:
+    return max(abs(line.peak_bytes(one.batch_size) / one.peak_bytes - 1) for one in points)
+
+
+def _miss_of_last(points: Sequence[StepPeak]) -> float:
+    """The line of the others, against the last point: the test of the line."""
+    *others, last = points
+    return abs(_line(others).peak_bytes(last.batch_size) / last.peak_bytes - 1)

@@ -1,0 +1,186 @@
+"""Which batch sizes are measured, and in which order; runs in the process that makes the steps."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lowwater.agent.instrumentation.uncaught import failure
+from lowwater.errors import UsageError, UserError
+from lowwater.isolation.local.memory_limit import memory_of
+from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
+from lowwater.model.measured import NotMeasured
+from lowwater.probes.headroom import headroom
+from lowwater.sizing.backends import steps_of
+from lowwater.sizing.backends._steps import Steps
+from lowwater.sizing.curve import above_gradients, fit
+from lowwater.sizing.lengths import length_of
+from lowwater.sizing.out_of_memory import is_out_of_memory
+from lowwater.sizing.subject import Subject
+
+_FIRST = 8
+_FEWEST = 3
+_MOST = 10
+# So far above the largest batch the line should say, and so sure, before no more are measured.
+_REACH = 4
+_SURE = 0.05
+# A doubled batch that raises the peak by less says that batches may grow faster.
+_FLAT = 1.05
+_FAST = 4
+# A step may take at most this part of what the machine has free.
+_PART_OF_ROOM = 0.5
+Change = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked for. `batch_size` is measured itself if there is time for it."""
+
+    batch_size: int | None = None
+    kinds: tuple[StepKind, ...] = (StepKind.TRAIN, StepKind.EVALUATE, StepKind.PREDICT)
+    # Exactly these, for a remedy that is compared with the model as it is.
+    batch_sizes: tuple[int, ...] = ()
+    longest_s: float = 8.0
+
+
+def measured(subject: Subject, plan: Plan, change: Change | None = None) -> Found:
+    """Make the steps, smallest batch first; `change` gives the subject that is measured."""
+    if change is not None:
+        subject = change(subject)
+    notes: list[str] = []
+    steps = steps_of(subject)
+    train = _sized(steps, plan, notes)
+    fixed = steps.fixed()
+    others: list[StepPeak] = []
+    sizes = [one.batch_size for one in train]
+    for kind in plan.kinds:
+        if kind is not StepKind.TRAIN:
+            others += _others(steps, kind, sizes, notes)
+    return Found(
+        steps.place,
+        fixed,
+        (*train, *others),
+        tuple(notes),
+        None if plan.batch_sizes else length_of(subject, train[-1]),
+        getattr(steps, "device_bytes", None),
+        _beside(max(one.peak_bytes for one in train)),
+        getattr(steps, "other_bytes", 0),
+    )
+
+
+def fits(subject: Subject, batch_size: int) -> StepPeak | None:
+    """Make real steps with this batch; None where the memory does not suffice."""
+    try:
+        return steps_of(subject).measure(batch_size)
+    except Exception as error:
+        if is_out_of_memory(error):
+            return None
+        raise
+
+
+def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
+    """Doubled batches, until those that depend on the batch are what counts."""
+    wanted = plan.batch_sizes or _first_sizes(plan)
+    found = [_measured(steps, wanted[0])]
+    # The first batch is also tracing, which is made once.
+    began = time.monotonic()
+    for size in wanted[1:]:
+        step = _larger(steps, size, notes)
+        if step is None:
+            return found
+        found.append(step)
+    while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
+        next_size = _next_size(found, steps.fixed())
+        if plan.batch_size and found[-1].batch_size < plan.batch_size < next_size:
+            next_size = plan.batch_size
+        is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
+        allowed_s = plan.longest_s * (1 + is_hidden)
+        if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
+            break
+        step = _larger(steps, next_size, notes)
+        if step is None:
+            break
+        found.append(step)
+    return found
+
+
+def _measured(steps: Steps, batch_size: int) -> StepPeak:
+    """The smallest batch: if the model fails with it, its own error says why."""
+    try:
+        return steps.measure(batch_size)
+    except Exception as error:
+        if not isinstance(error, UserError):
+            raise failed_with(error, batch_size) from None
+        raise
+
+
+def _larger(steps: Steps, batch_size: int, notes: list[str]) -> StepPeak | None:
+    try:
+        return steps.measure(batch_size)
+    except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
+        if not is_out_of_memory(error):
+            raise failed_with(error, batch_size) from None
+        notes.append(f"Batch {batch_size} ran out of memory on this machine")
+        return None
+
+
+def failed_with(error: Exception, batch_size: int) -> UserError:
+    """The model's own error, in one line."""
+    told = failure(error)
+    if is_out_of_memory(error):
+        return UsageError(
+            f"a training step with a batch of {batch_size} runs out of memory on this machine",
+            received=told.error if told else type(error).__name__,
+            advice="smaller samples, or a machine with more memory",
+        )
+    return UsageError(
+        f"the model fails in a training step with a batch of {batch_size}",
+        received=told.error if told else type(error).__name__,
+        advice="make one call of `fit` work first, then measure",
+    )
+
+
+def _beside(peak_bytes: int) -> int | NotMeasured:
+    """Python, libraries and data: what is resident and is no tensor of the pool."""
+    resident = memory_of([os.getpid()])
+    return max(0, resident - peak_bytes) if resident else NotMeasured("/proc cannot be read")
+
+
+def _first_sizes(plan: Plan) -> tuple[int, ...]:
+    top = plan.batch_size or 4 * _FIRST
+    top = max(min(top, 4 * _FIRST), 3)
+    return tuple(sorted({max(1, top // 4), max(2, top // 2), top}))
+
+
+def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
+    """Whether the line says surely enough what larger batches take."""
+    line = fit(found, fixed).line
+    if line is None:
+        return False
+    beyond = _REACH * found[-1].batch_size
+    return line.doubt_bytes(beyond) < _SURE * line.peak_bytes(beyond)
+
+
+def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:
+    """Twice the last; more while all is hidden by the gradients, and less just after that."""
+    last, above = found[-1], above_gradients(found, fixed)
+    if not above:
+        is_flat = len(found) > 1 and last.peak_bytes < _FLAT * found[-2].peak_bytes
+        return (_FAST if is_flat else 2) * last.batch_size
+    return round((1.5 if len(above) < _FEWEST else 2) * last.batch_size)
+
+
+def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:
+    room = headroom()
+    growth = batch_size / found[-1].batch_size
+    return room is None or growth * found[-1].peak_bytes < _PART_OF_ROOM * room
+
+
+def _others(steps: Steps, kind: StepKind, sizes: Sequence[int], notes: list[str]) -> list[StepPeak]:
+    try:
+        return [steps.measure(size, kind) for size in sizes[-_FEWEST:]]
+    except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
+        told = failure(error)
+        notes.append(f"{str(kind).capitalize()} was not measured: {told.error if told else error}")
+        return []
