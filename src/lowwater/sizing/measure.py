@@ -90,7 +90,7 @@ def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
     while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
         next_size = _next_size(found, steps.fixed())
         is_hidden = not shows_activations(found[-1], steps.fixed())
-        allowed_s = plan.longest_s * (1 + is_hidden)
+        allowed_s = plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
         step = _larger(steps, next_size, notes)
