@@ -56,6 +56,7 @@ def measured(subject: Subject, plan: Plan, change: Change | None = None) -> Foun
     for kind in plan.kinds:
         if kind is not StepKind.TRAIN:
             others += _others(steps, kind, sizes, notes)
+    notes += getattr(steps, "notes", ())
     return Found(
         steps.place,
         fixed,

@@ -37,6 +37,16 @@ def planned_bytes(analysis: Any) -> int:
     )
 
 
+def notes_on(place: str, *, is_watched: bool) -> tuple[str, ...]:
+    """Where the peaks come from."""
+    if not is_watched:
+        return (f"On {place} the peak is the plan of the compiled program. Not tried on a GPU",)
+    why_not = MallocWatch().why_not
+    if why_not:
+        return (f"Only the plan of the compiled program counts: {why_not}",)
+    return ("JAX may free the memory of a step only when the next has begun, for a moment",)
+
+
 def run(
     program: Any,
     step: Callable[[], Any],

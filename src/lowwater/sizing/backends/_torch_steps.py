@@ -32,6 +32,11 @@ def device_bytes(place: str) -> int | None:
     return int(torch.cuda.get_device_properties(0).total_memory)
 
 
+def notes_on(place: str) -> tuple[str, ...]:
+    """What was not tried."""
+    return () if place == _PLACES["cpu"] else (f"Peaks of torch on {place} were not tried on one",)
+
+
 def peaks_and_time(
     step: Callable[[], Any], base_bytes: int, place: str
 ) -> tuple[tuple[int, ...], float]:

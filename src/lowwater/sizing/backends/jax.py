@@ -10,7 +10,7 @@ from lowwater.model.measured import NotMeasured
 from lowwater.probes.jax_memory import memory_of, place_of
 from lowwater.sizing.backends._batch import batch_of, bytes_of
 from lowwater.sizing.backends._fixed import fixed_of
-from lowwater.sizing.backends._program import abstract, run
+from lowwater.sizing.backends._program import abstract, notes_on, run
 from lowwater.sizing.backends.jax_function import JaxFunctionSteps
 from lowwater.sizing.subject import Subject
 
@@ -46,6 +46,7 @@ class JaxSteps:
         device = jax.devices()[0]
         self._is_host = device.platform == "cpu"
         self.place = "CPU:0" if self._is_host else place_of(device)
+        self.notes = notes_on(self.place, is_watched=self._is_host)
         limit = NotMeasured("the host") if self._is_host else memory_of(device).limit_bytes
         self.device_bytes = None if isinstance(limit, NotMeasured) else limit
 

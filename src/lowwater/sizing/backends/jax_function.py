@@ -7,7 +7,7 @@ from lowwater.errors import UsageError
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.probes.jax_memory import place_of
 from lowwater.sizing.backends._batch import batch_of, bytes_of
-from lowwater.sizing.backends._program import abstract, run
+from lowwater.sizing.backends._program import abstract, notes_on, run
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - JAX has no types
@@ -34,6 +34,7 @@ class JaxFunctionSteps:
         device = jax.devices()[0]
         self._is_host = device.platform == "cpu"
         self.place = "CPU:0" if self._is_host else place_of(device)
+        self.notes = notes_on(self.place, is_watched=self._is_host)
 
     def fixed(self) -> Fixed:
         """Which of the state are weights is not known: so gradients are at most all of it."""

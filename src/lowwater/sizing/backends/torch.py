@@ -6,7 +6,7 @@ from typing import Any
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of, bytes_of
 from lowwater.sizing.backends._fixed import fixed_of
-from lowwater.sizing.backends._torch_steps import device_bytes, peaks_and_time, place_of
+from lowwater.sizing.backends._torch_steps import device_bytes, notes_on, peaks_and_time, place_of
 from lowwater.sizing.backends.torch_function import TorchFunctionSteps
 from lowwater.sizing.subject import Subject
 
@@ -29,6 +29,7 @@ class TorchSteps:
         self._model = subject.model
         self.place = place_of(_device_of(self._model))
         self.device_bytes = device_bytes(self.place)
+        self.notes = notes_on(self.place)
 
     def fixed(self) -> Fixed:
         """By the variables; those of the optimizer are there after a step."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of
-from lowwater.sizing.backends._torch_steps import device_bytes, peaks_and_time, place_of
+from lowwater.sizing.backends._torch_steps import device_bytes, notes_on, peaks_and_time, place_of
 from lowwater.sizing.step_function import arguments
 from lowwater.sizing.subject import Subject
 
@@ -26,6 +26,7 @@ class TorchFunctionSteps:
         self._device = max(kinds)  # weights on a GPU ("cuda") before those on the CPU
         self.place = place_of(self._device)
         self.device_bytes = device_bytes(self.place)
+        self.notes = notes_on(self.place)
         self._fixed = Fixed(0, 0, 0, self._samples.sample_bytes)
 
     def fixed(self) -> Fixed:
