@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from lowwater.errors import UsageError
+from lowwater.model.footprint import Fixed, StepPeak
+from lowwater.model.interruption import let_through
 from lowwater.sizing.backends._torch_profile import peaks_of, profiled
 
-_STEPS = 4
+_STEPS = 3
 _PLACES = {"cpu": "CPU:0", "cuda": "GPU:0"}
 
 
@@ -51,6 +53,21 @@ def peaks_and_time(
     if place == _PLACES["cpu"]:
         return peaks_of(profiled(timed, _STEPS), base_bytes), min(times)
     return tuple(_on_gpu(timed) for _ in range(_STEPS)), min(times)
+
+
+def floor_of(step: Callable[[int], StepPeak], fixed: Callable[[], Fixed]) -> int:
+    """What a step with one sample takes beside weights and optimizer; 0 where it fails.
+
+    It is almost all gradients, and what the optimizer computes with: torch makes copies of
+    several weights at a time. Up to there the activations of larger batches are hidden.
+    """
+    try:
+        peak = step(1).peak_bytes
+    except Exception as error:  # noqa: BLE001 - some models refuse a single sample
+        let_through(error)
+        return 0
+    there = fixed()
+    return max(0, peak - there.weights_bytes - there.optimizer_bytes - there.sample_bytes)
 
 
 def _on_gpu(step: Callable[[], Any]) -> int:

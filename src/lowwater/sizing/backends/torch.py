@@ -1,12 +1,19 @@
 """Steps of Keras on torch: the functions that `fit`, `evaluate` and `predict` call."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of, bytes_of
 from lowwater.sizing.backends._fixed import fixed_of
-from lowwater.sizing.backends._torch_steps import device_bytes, notes_on, peaks_and_time, place_of
+from lowwater.sizing.backends._torch_steps import (
+    device_bytes,
+    floor_of,
+    notes_on,
+    peaks_and_time,
+    place_of,
+)
 from lowwater.sizing.backends.torch_function import TorchFunctionSteps
 from lowwater.sizing.subject import Subject
 
@@ -30,13 +37,20 @@ class TorchSteps:
         self.place = place_of(_device_of(self._model))
         self.device_bytes = device_bytes(self.place)
         self.notes = notes_on(self.place)
+        self._floor_bytes: int | None = None
 
     def fixed(self) -> Fixed:
-        """By the variables; those of the optimizer are there after a step."""
-        return fixed_of(self._subject)
+        """By the variables; with the gradients counts what the optimizer works with."""
+        fixed = fixed_of(self._subject)
+        return replace(fixed, gradients_bytes=max(fixed.gradients_bytes, self._floor_bytes or 0))
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make a few steps with one batch, as `fit` makes them."""
+        if kind is StepKind.TRAIN and self._floor_bytes is None:
+            self._floor_bytes = floor_of(self._made, self.fixed)
+        return self._made(batch_size, kind)
+
+    def _made(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         data = self._data(batch_size, kind)
         function = self._function(data, kind)
         function(data)

@@ -2,11 +2,18 @@
 
 import gc
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of
-from lowwater.sizing.backends._torch_steps import device_bytes, notes_on, peaks_and_time, place_of
+from lowwater.sizing.backends._torch_steps import (
+    device_bytes,
+    floor_of,
+    notes_on,
+    peaks_and_time,
+    place_of,
+)
 from lowwater.sizing.step_function import arguments
 from lowwater.sizing.subject import Subject
 
@@ -27,14 +34,21 @@ class TorchFunctionSteps:
         self.place = place_of(self._device)
         self.device_bytes = device_bytes(self.place)
         self.notes = notes_on(self.place)
+        self._floor_bytes: int | None = None
         self._fixed = Fixed(0, 0, 0, self._samples.sample_bytes)
 
     def fixed(self) -> Fixed:
         """What lives between two steps: weights, and the rest of the state."""
-        return self._fixed
+        fixed = self._fixed
+        return replace(fixed, gradients_bytes=max(fixed.gradients_bytes, self._floor_bytes or 0))
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make a few steps with one batch."""
+        if self._floor_bytes is None:
+            self._floor_bytes = floor_of(self._made, self.fixed)
+        return self._made(batch_size, kind)
+
+    def _made(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         batch = self._batch(batch_size)
         self._function(*batch)
         gc.collect()
