@@ -12,6 +12,7 @@ from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
 from lowwater.sizing.measure import Change, Plan, fits, measured
+from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.step_function import (
     StepFunction,
@@ -24,7 +25,7 @@ from lowwater.sizing.subject import Subject, backend_of, check_batch_size, check
 # ruff: noqa: ANN401 - models and data are the user's
 
 
-def footprint(
+def footprint(  # noqa: PLR0913 - those of `fit`
     model: Any,
     x: Any = None,
     y: Any = None,
@@ -52,7 +53,7 @@ def footprint(
     return footprint_of(found_in_child(subject, plan_of(subject, wanted)), wanted)
 
 
-def largest_batch(
+def largest_batch(  # noqa: PLR0913 - those of `fit`
     model: Any,
     x: Any = None,
     y: Any = None,
@@ -124,5 +125,9 @@ def fits_in_child(subject: Subject, batch_size: int, limit_bytes: int) -> StepPe
         raise
     except ChildDied:  # some parts of frameworks end the process where memory runs out
         return None
+    except Exception as error:
+        if is_out_of_memory(error):  # the model itself did not fit
+            return None
+        raise
     # Not every framework can be held to a limit: there, the peak itself says whether it fits.
     return found if found is None or found.peak_bytes <= limit_bytes else None

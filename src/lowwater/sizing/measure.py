@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowwater.agent.instrumentation.uncaught import failure
-from lowwater.errors import UserError
+from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
 from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
-from lowwater.sizing.curve import fit, shows_activations
+from lowwater.sizing.curve import above_gradients, fit
 from lowwater.sizing.lengths import length_of
+from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.subject import Subject
 
 _FIRST = 8
 _FEWEST = 3
-_MOST = 9
+_MOST = 10
 # So far above the largest batch the line should say, and so sure, before no more are measured.
 _REACH = 4
 _SURE = 0.05
@@ -82,7 +83,9 @@ def fits(subject: Subject, batch_size: int) -> StepPeak | None:
 def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
     """Doubled batches, until those that depend on the batch are what counts."""
     wanted = plan.batch_sizes or _first_sizes(plan)
-    began, found = time.monotonic(), [_measured(steps, wanted[0])]
+    found = [_measured(steps, wanted[0])]
+    # The first batch is also tracing, which is made once.
+    began = time.monotonic()
     for size in wanted[1:]:
         step = _larger(steps, size, notes)
         if step is None:
@@ -90,7 +93,7 @@ def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
         found.append(step)
     while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
         next_size = _next_size(found, steps.fixed())
-        is_hidden = not shows_activations(found[-1], steps.fixed())
+        is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
         allowed_s = plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
@@ -125,22 +128,16 @@ def failed_with(error: Exception, batch_size: int) -> UserError:
     """The model's own error, in one line."""
     told = failure(error)
     if is_out_of_memory(error):
-        return UserError(
+        return UsageError(
             f"a training step with a batch of {batch_size} runs out of memory on this machine",
             received=told.error if told else type(error).__name__,
             advice="smaller samples, or a machine with more memory",
         )
-    return UserError(
+    return UsageError(
         f"the model fails in a training step with a batch of {batch_size}",
         received=told.error if told else type(error).__name__,
         advice="make one call of `fit` work first, then measure",
     )
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a step failed because memory ran out."""
-    told = failure(error)
-    return isinstance(error, MemoryError) or bool(told and told.out_of_memory)
 
 
 def _beside(peak_bytes: int) -> int | NotMeasured:
@@ -161,17 +158,16 @@ def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
     if line is None:
         return False
     beyond = _REACH * found[-1].batch_size
-    return line.half_width_bytes(beyond) < _SURE * line.peak_bytes(beyond)
+    return line.doubt_bytes(beyond) < _SURE * line.peak_bytes(beyond)
 
 
 def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:
     """Twice the last; more while all is hidden by the gradients, and less just after that."""
-    last = found[-1]
-    if not shows_activations(last, fixed):
-        is_flat = last.peak_bytes < _FLAT * found[-2].peak_bytes if len(found) > 1 else False
+    last, above = found[-1], above_gradients(found, fixed)
+    if not above:
+        is_flat = len(found) > 1 and last.peak_bytes < _FLAT * found[-2].peak_bytes
         return (_FAST if is_flat else 2) * last.batch_size
-    is_just_after = sum(shows_activations(one, fixed) for one in found) < _FEWEST
-    return round((1.5 if is_just_after else 2) * last.batch_size)
+    return round((1.5 if len(above) < _FEWEST else 2) * last.batch_size)
 
 
 def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:

@@ -22,7 +22,10 @@ def test_traced_function_of_tensorflow_is_sent_with_its_options():
         return 2 * x
 
     double(tf.ones((3, 2)))
-    there = unpack(pack(lambda x: double(x)))
+    def calls_it(x):
+        return double(x)
+
+    there = unpack(pack(calls_it))
 
     received = there.__closure__[0].cell_contents
     assert there(tf.ones((1, 2))).numpy().tolist() == [[2, 2]]
