@@ -10,8 +10,11 @@ from lowwater.sizing.backends._malloc import MallocWatch
 
 # ruff: noqa: ANN401 - programs and arrays are JAX' own
 
-# The program is the same each time: what differs is what else runs in that moment.
-_STEPS = 4
+# The program is the same each time, but a look may miss the moment of its peak: quick steps are
+# made more often.
+_FEWEST = 4
+_MOST = 10
+_LONGEST_S = 2.0
 # The libraries of a CPU take up to half of the plan beside it.
 _WITH_WORKSPACE = 2.0
 
@@ -65,8 +68,9 @@ def run(
     if is_watched and room is not None and _WITH_WORKSPACE * planned > room:
         return Run((planned,), 0.0)
     watch = MallocWatch()
-    peaks, times = [], []
-    for _ in range(_STEPS):
+    peaks, times = list[int](), list[float]()
+    until = time.monotonic() + _LONGEST_S
+    while len(peaks) < _FEWEST or (len(peaks) < _MOST and time.monotonic() < until):
         before()
         watch.settle()
         began = time.monotonic()
