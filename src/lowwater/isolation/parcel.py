@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import cloudpickle
 
-from lowwater.isolation import keras_models
+from lowwater.isolation import keras_models, staged_functions
 from lowwater.isolation.whole_modules import WholeModules, whole_modules
 
 # ruff: noqa: ANN401 - anything that can be pickled
@@ -68,7 +68,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # it has no types
 
     def reducer_override(self, thing: Any) -> Any:
         self._modules.look_at(thing)
-        return keras_models.reduced(thing) or super().reducer_override(thing)
+        known = keras_models.reduced(thing) or staged_functions.reduced(thing)
+        return known or super().reducer_override(thing)
 
 
 class _LendingPickler(_Pickler):

@@ -1,5 +1,6 @@
 """`lowwater.footprint()` and `lowwater.largest_batch()`: steps are measured in fresh processes."""
 
+from dataclasses import replace
 from typing import Any
 
 from lowwater.errors import ChildDied, ChildTimedOut, UsageError
@@ -13,6 +14,12 @@ from lowwater.sizing.limits import free_here, given_limit, limit_of
 from lowwater.sizing.measure import Change, Plan, fits, measured
 from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
+from lowwater.sizing.step_function import (
+    StepFunction,
+    is_step_function,
+    options_of,
+    subject_of_step,
+)
 from lowwater.sizing.subject import Subject, backend_of, check_batch_size, check_compiled
 
 # ruff: noqa: ANN401 - models and data are the user's
@@ -33,10 +40,17 @@ def footprint(  # noqa: PLR0913 - those of `fit`
 
     The steps are made in a fresh process with a copy of the model, so yours is not touched.
     Data may be all that `fit` takes; of a generator, the first batches are used up.
+
+    For a training loop of your own, pass the function that makes one step, and one batch, a tuple
+    if it takes several arguments:
+
+        print(lowwater.footprint(train_step, (x[:64], y[:64])))
+
+    The first dimension of all arrays of the batch counts its samples.
     """
     subject = subject_of(model, x, y, sample_weight, class_weight)
     wanted = check_batch_size(batch_size)
-    return footprint_of(found_in_child(subject, Plan(wanted)), wanted)
+    return footprint_of(found_in_child(subject, plan_of(subject, wanted)), wanted)
 
 
 def largest_batch(  # noqa: PLR0913 - those of `fit`
@@ -69,8 +83,17 @@ def largest_batch(  # noqa: PLR0913 - those of `fit`
     return largest_below(result, below, attempt, free_here())
 
 
+def plan_of(subject: Subject, batch_size: int | None) -> Plan:
+    """All kinds of steps; a function of the user's own makes one kind."""
+    plan = Plan(batch_size)
+    return replace(plan, kinds=()) if isinstance(subject.model, StepFunction) else plan
+
+
 def subject_of(model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any) -> Subject:
     """The model and samples of its data; what cannot be trained is refused."""
+    if is_step_function(model):
+        options_of({"y": y, "sample_weight": sample_weight, "class_weight": class_weight})
+        return subject_of_step(model, x)
     backend = backend_of(model)
     check_compiled(model)
     options = {} if class_weight is None else {"class_weight": class_weight}
@@ -106,4 +129,5 @@ def fits_in_child(subject: Subject, batch_size: int, limit_bytes: int) -> StepPe
         if is_out_of_memory(error):  # the model itself did not fit
             return None
         raise
-    return found
+    # Not every framework can be held to a limit: there, the peak itself says whether it fits.
+    return found if found is None or found.peak_bytes <= limit_bytes else None

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -37,12 +38,19 @@ def in_fresh_child(
     sent = _packed(arguments)
     arrays = [np.frombuffer(one, np.uint8) for one in sent.buffers]
     call = packed(_called, (function, bytes(sent.pickled), arrays), {})
-    there = replace(Surroundings.here(), variables={**os.environ, **variables})
+    there = replace(Surroundings.here(), variables={**os.environ, **_same_backend(), **variables})
     raw = Local().run(TrialOrder(call, Limits(device_bytes=device_bytes), there))
     if raw.error is not None:
         raise raw.error
     assert raw.result is not None
     return value_of(raw.result)
+
+
+def _same_backend() -> Mapping[str, str]:
+    """Also where it was chosen by a file or in the program."""
+    keras: Any = sys.modules.get("keras")
+    name = getattr(getattr(keras, "backend", None), "backend", str)()
+    return {"KERAS_BACKEND": name} if name else {}
 
 
 def _packed(arguments: tuple[Any, ...]) -> Parcel:

@@ -57,6 +57,7 @@ def measured(subject: Subject, plan: Plan, change: Change | None = None) -> Foun
     for kind in plan.kinds:
         if kind is not StepKind.TRAIN:
             others += _others(steps, kind, sizes, notes)
+    notes += getattr(steps, "notes", ())
     return Found(
         steps.place,
         fixed,
@@ -95,7 +96,7 @@ def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
         if plan.batch_size and found[-1].batch_size < plan.batch_size < next_size:
             next_size = plan.batch_size
         is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
-        allowed_s = plan.longest_s * (1 + is_hidden)
+        allowed_s = plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
         step = _larger(steps, next_size, notes)

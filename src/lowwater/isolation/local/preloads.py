@@ -7,7 +7,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-# In the order in which they are imported; each brings what it needs.
 _FRAMEWORKS = (
     *("torch", "jax", "tensorflow", "keras", "tf_keras", "numpy", "pandas", "sklearn"),
     *("optuna", "keras_tuner"),
@@ -20,8 +19,14 @@ _READ_AT_IMPORT = (
 
 
 def frameworks_here() -> tuple[str, ...]:
-    """Those that this process has imported; what only a test has put there is not one."""
-    return tuple(name for name in _FRAMEWORKS if _is_real(sys.modules.get(name)))
+    """Those that this process has imported; what only a test has put there is not one.
+
+    In the order in which it did: some cannot be loaded after others. Triton, which Keras on torch
+    needs, ends a process in which JAX or TensorFlow came first: both bring a copy of LLVM.
+    """
+    return tuple(
+        name for name in [*sys.modules] if name in _FRAMEWORKS and _is_real(sys.modules[name])
+    )
 
 
 def settings_here() -> dict[str, str]:

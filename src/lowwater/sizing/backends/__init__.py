@@ -6,18 +6,24 @@ from typing import Final
 
 from lowwater.errors import UsageError
 from lowwater.sizing.backends._steps import Steps
+from lowwater.sizing.step_function import StepFunction
 from lowwater.sizing.subject import Subject
 
-# Backend of Keras -> the module with its `STEPS`, a class that is made of a subject, and
-# `variables(limit_bytes)`, the environment of the process in which it measures.
+# Backend of Keras -> the module with `STEPS`, a class that is made of a subject,
+# `FUNCTION_STEPS`, the same for a step function, and `variables(limit_bytes)`, the environment
+# of the process in which it measures.
 BACKENDS: Final = {
     "tensorflow": "lowwater.sizing.backends.tensorflow",
+    "jax": "lowwater.sizing.backends.jax",
+    "torch": "lowwater.sizing.backends.torch",
 }
 
 
 def steps_of(subject: Subject) -> Steps:
     """What makes the steps of this subject, here in this process."""
-    made: Steps = import_module(_module(subject.backend)).STEPS(subject)
+    module = import_module(_module(subject.backend))
+    is_function = isinstance(subject.model, StepFunction)
+    made: Steps = (module.FUNCTION_STEPS if is_function else module.STEPS)(subject)
     return made
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.probes.tensorflow_devices import tensorflow_devices
+from lowwater.sizing.backends._fixed import fixed_of
 from lowwater.sizing.backends._rounds import Rounds
+from lowwater.sizing.backends.tensorflow_function import TensorFlowFunctionSteps
 from lowwater.sizing.samples import leaves
 from lowwater.sizing.subject import Subject
 
@@ -41,15 +43,7 @@ class TensorFlowSteps:
 
     def fixed(self) -> Fixed:
         """By the variables; those of the optimizer are there after a step."""
-        model = self._model
-        optimizer = getattr(model, "optimizer", None)
-        slots = getattr(optimizer, "variables", ())
-        return Fixed(
-            weights_bytes=_bytes_of(model.variables),
-            optimizer_bytes=_bytes_of(slots() if callable(slots) else slots),
-            gradients_bytes=_bytes_of(model.trainable_variables),
-            sample_bytes=self._subject.samples.sample_bytes,
-        )
+        return fixed_of(self._subject)
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make steps of this kind until their highest peak no longer rises."""
@@ -76,6 +70,12 @@ class TensorFlowSteps:
 STEPS = TensorFlowSteps
 
 
+def FUNCTION_STEPS(subject: Subject) -> TensorFlowFunctionSteps:  # noqa: N802 - made like `STEPS`
+    """Steps of the user's own function, on the same pool."""
+    place = _place()
+    return TensorFlowFunctionSteps(subject, place, _device_bytes(place))
+
+
 class EnoughSteps(Exception):
     """Ends a `fit` between two steps."""
 
@@ -95,19 +95,6 @@ def _memory(place: str) -> dict[str, int]:
 
 def _device_bytes(place: str) -> int | None:
     return next((one.limit_bytes for one in tensorflow_devices() if one.place == place), None)
-
-
-def _bytes_of(variables: Any) -> int:
-    sizes = []
-    for one in variables:
-        dtype = str(one.dtype)
-        width = {"bool": 1, "string": 16}.get(dtype)
-        bits = "".join(letter for letter in dtype if letter.isdigit())
-        size = 1
-        for length in one.shape:
-            size *= int(length)
-        sizes.append(size * (width or int(bits or 32) // 8))
-    return sum(sizes)
 
 
 def _batches(parts: tuple[Any, ...], batch_size: int) -> Any:
