@@ -32,7 +32,8 @@ class Autoencoder(keras.Model):
         drawn = keras.random.normal(keras.ops.shape(mean), seed=self.noise)
         return self.decoder(mean + keras.ops.exp(spread) * drawn), mean, spread
 
-    def train_step(self, images):
+    def train_step(self, data):
+        images, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
             drawn, mean, spread = self(images, training=True)
             missed = tf.reduce_sum(tf.square(images - drawn), axis=(1, 2, 3))
