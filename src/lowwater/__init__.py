@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from lowwater.isolation.isolated import isolated
     from lowwater.isolation.mapping import map_trials as map  # noqa: A004
     from lowwater.probes.memory import memory
+    from lowwater.sizing.footprint import footprint
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "__version__",
     "boundary",
     "devices",
+    "footprint",
     "holdings",
     "isolated",
     "joblib_backend",
@@ -39,6 +41,7 @@ __all__ = [
 _LAZY = {
     "boundary": ("lowwater.agent.instrumentation.explicit", "boundary"),
     "devices": ("lowwater.agent.device_settings", "devices"),
+    "footprint": ("lowwater.sizing.footprint", "footprint"),
     "holdings": ("lowwater.giveback.holdings", "holdings"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),

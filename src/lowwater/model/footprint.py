@@ -1,6 +1,7 @@
 """What one training step takes: measured at small batches, and what that says of larger ones."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lowwater.model.measured import NotMeasured
@@ -25,11 +26,17 @@ class StepPeak:
     batch_size: int
     peaks_bytes: tuple[int, ...]
     step_s: float
+    kind: StepKind = StepKind.TRAIN
 
     @property
     def peak_bytes(self) -> int:
         """The highest of all steps."""
         return max(self.peaks_bytes)
+
+    @property
+    def lowest_bytes(self) -> int:
+        """The peak of the step that took least."""
+        return min(self.peaks_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +46,85 @@ class Fixed:
     weights_bytes: int
     optimizer_bytes: int
     gradients_bytes: int
+    # Inputs, targets and sample weights of one sample.
+    sample_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Peak by batch size, as a straight line with the noise around it.
+
+    `error` is the relative standard deviation of the points, `weight` and `mean` how firmly
+    they hold the slope: what it takes to say how sure a point far away is.
+    """
+
+    intercept_bytes: float
+    bytes_per_sample: float
+    error: float
+    points: int
+    mean_batch: float
+    spread: float
+    from_batch: int
+    to_batch: int
+
+    def peak_bytes(self, batch_size: float) -> float:
+        """The peak at this batch size."""
+        return self.intercept_bytes + self.bytes_per_sample * batch_size
+
+    def half_width_bytes(self, batch_size: float) -> float:
+        """By how much the peak of several steps may lie above or below."""
+        peak = self.peak_bytes(batch_size)
+        level = peak / max(self.peak_bytes(self.mean_batch), 1.0)
+        distance = (batch_size - self.mean_batch) ** 2 / self.spread if self.spread else 0.0
+        lever = 1 / self.points + distance / max(level, 1e-9) ** 2
+        return float(2 * self.error * abs(peak) * (1 + lever) ** 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A peak that was measured, or that the line gives; where there is none, the reason."""
+
+    batch_size: int
+    peak_bytes: int | None
+    interval_bytes: tuple[int, int] | None
+    is_measured: bool
+    because: str
+
+    def __str__(self) -> str:
+        from lowwater.model.units import format_bytes, format_interval
+
+        if self.peak_bytes is None or self.interval_bytes is None:
+            return self.because
+        told = format_bytes(self.peak_bytes)
+        if self.is_measured:
+            return f"{told} (measured)"
+        return f"{told} ({format_interval(*self.interval_bytes, self.peak_bytes)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A share of the peak; `is_at_most` where it is an upper bound."""
+
+    name: str
+    size_bytes: int
+    is_at_most: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that the steps of one model have shown, before anything is made of it."""
+
+    place: str
+    fixed: Fixed
+    steps: tuple[StepPeak, ...]
+    # Why the other kinds of step, or larger batches, have no figures.
+    notes: tuple[str, ...] = ()
+    # Variable dimensions of the inputs, by input, and the lengths that were measured.
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    # What the process takes beside the tensors.
+    beside_bytes: int | NotMeasured = NotMeasured("not asked")
+
+    def of(self, kind: StepKind) -> tuple[StepPeak, ...]:
+        """The steps of one kind, smallest batch first."""
+        found = [step for step in self.steps if step.kind is kind]
+        return tuple(sorted(found, key=lambda step: step.batch_size))

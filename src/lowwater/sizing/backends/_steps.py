@@ -14,7 +14,7 @@ class Steps(Protocol):
     place: str
 
     def fixed(self) -> Fixed:
-        """Weights, optimizer state and gradients, in bytes."""
+        """Weights, optimizer state and gradients, in bytes, once a step was made."""
         ...
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:

@@ -1,0 +1,157 @@
+"""Real steps of Keras on TensorFlow, and the peak that its pool tells of each."""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from lowwater.model.footprint import Fixed, StepKind, StepPeak
+from lowwater.sizing.backends._rounds import Rounds
+from lowwater.sizing.samples import leaves
+from lowwater.sizing.subject import Subject
+
+# ruff: noqa: ANN401 - TensorFlow has no types
+
+_POOL = "TF_CPU_ALLOCATOR_USE_BFC"
+_POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
+
+
+def variables(limit_bytes: int | None) -> Mapping[str, str]:
+    """The host's tensors on the pool that devices have; it is chosen at the first allocation."""
+    chosen = {_POOL: "1", "TF_CPP_MIN_LOG_LEVEL": os.environ.get("TF_CPP_MIN_LOG_LEVEL", "3")}
+    if limit_bytes is not None:
+        chosen[_POOL_LIMIT] = str(max(1, limit_bytes >> 20))
+    return chosen
+
+
+class TensorFlowSteps:
+    """Steps of `fit`, `evaluate` and `predict` on batches of the samples."""
+
+    def __init__(self, subject: Subject) -> None:
+        """In a process that exists only for this: the model is trained."""
+        self._subject = subject
+        self._model = subject.model
+        self.place = _place()
+
+    def fixed(self) -> Fixed:
+        """By the variables; those of the optimizer are there after a step."""
+        model = self._model
+        optimizer = getattr(model, "optimizer", None)
+        slots = getattr(optimizer, "variables", ())
+        return Fixed(
+            weights_bytes=_bytes_of(model.variables),
+            optimizer_bytes=_bytes_of(slots() if callable(slots) else slots),
+            gradients_bytes=_bytes_of(model.trainable_variables),
+            sample_bytes=self._subject.samples.sample_bytes,
+        )
+
+    def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
+        """Make steps of this kind until their highest peak no longer rises."""
+        rounds = Rounds()
+        callback = _callback(rounds, self.place)
+        parts = self._subject.samples.parts
+        data = _batches(parts if kind is not StepKind.PREDICT else parts[:1], batch_size)
+        common: dict[str, Any] = {"verbose": 0, "callbacks": [callback]}
+        try:
+            if kind is StepKind.TRAIN:
+                options = self._subject.options
+                self._model.fit(
+                    data, shuffle=False, steps_per_epoch=rounds.most, **common, **options
+                )
+            elif kind is StepKind.EVALUATE:
+                self._model.evaluate(data, steps=rounds.most, **common)
+            else:
+                self._model.predict(data, steps=rounds.most, **common)
+        except EnoughSteps:
+            pass
+        return rounds.told(batch_size, kind)
+
+
+STEPS = TensorFlowSteps
+
+
+class EnoughSteps(Exception):
+    """Ends a `fit` between two steps."""
+
+
+def _place() -> str:
+    import tensorflow as tf
+
+    return "GPU:0" if tf.config.list_logical_devices("GPU") else "CPU:0"
+
+
+def _bytes_of(variables: Any) -> int:
+    sizes = []
+    for one in variables:
+        dtype = str(one.dtype)
+        width = {"bool": 1, "string": 16}.get(dtype)
+        bits = "".join(letter for letter in dtype if letter.isdigit())
+        size = 1
+        for length in one.shape:
+            size *= int(length)
+        sizes.append(size * (width or int(bits or 32) // 8))
+    return sum(sizes)
+
+
+def _batches(parts: tuple[Any, ...], batch_size: int) -> Any:
+    """An endless data set of batches, each of other samples, made when it is asked for.
+
+    No batch waits in a buffer, as buffers fill by chance. How many samples a batch has is not
+    known beforehand, as in the data sets that Keras makes of arrays.
+    """
+    import tensorflow as tf
+
+    count = len(next(leaves(parts)))
+    held = tf.nest.map_structure(tf.constant, parts)
+
+    def batch(number: Any) -> Any:
+        size = tf.constant(batch_size, tf.int64) + 0 * number
+        at = tf.math.floormod(number * size + tf.range(size), count)
+        return tf.nest.map_structure(lambda leaf: tf.gather(leaf, at), held)
+
+    data = tf.data.Dataset.counter().map(batch)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return data.with_options(options)
+
+
+def _callback(rounds: Rounds, place: str) -> Any:
+    import keras
+    import tensorflow as tf
+
+    memory = tf.config.experimental
+
+    class AroundEachStep(keras.callbacks.Callback):  # type: ignore[misc] # it has no types
+        """Reads the peak of each step, and ends when there were enough."""
+
+        began = 0.0
+
+        def _begin(self) -> None:
+            memory.reset_memory_stats(place)
+            self.began = time.monotonic()
+
+        def _end(self) -> None:
+            elapsed_s = time.monotonic() - self.began
+            rounds.add(memory.get_memory_info(place)["peak"], elapsed_s)
+            if rounds.are_enough:
+                raise EnoughSteps
+
+        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._begin()
+
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._end()
+
+        def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._begin()
+
+        def on_test_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._end()
+
+        def on_predict_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._begin()
+
+        def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+            self._end()
+
+    return AroundEachStep()

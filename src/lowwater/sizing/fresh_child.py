@@ -1,0 +1,50 @@
+"""A call in a fresh process of the fork server, with an environment of its own."""
+
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lowwater.isolation.call import packed
+from lowwater.isolation.engines import Local
+from lowwater.isolation.limits import Limits
+from lowwater.isolation.local.result import value_of
+from lowwater.isolation.order import TrialOrder
+from lowwater.isolation.parcel import pack
+from lowwater.isolation.surroundings import Surroundings
+
+# ruff: noqa: ANN401 - functions and results are of any kind
+
+
+def in_fresh_child(
+    function: Callable[..., Any],
+    *arguments: Any,
+    variables: Mapping[str, str],
+    device_bytes: int | None = None,
+) -> Any:
+    """What the function returns there; what it raises is raised here.
+
+    The child has the variables before it unpacks anything: TensorFlow chooses its allocator when
+    the first tensor is made. Our own environment stays as it is.
+    """
+    sent = pack(arguments)
+    arrays = [np.frombuffer(one, np.uint8) for one in sent.buffers]
+    call = packed(_called, (function, bytes(sent.pickled), arrays), {})
+    there = replace(Surroundings.here(), variables={**os.environ, **variables})
+    raw = Local().run(TrialOrder(call, Limits(device_bytes=device_bytes), there))
+    if raw.error is not None:
+        raise raw.error
+    assert raw.result is not None
+    return value_of(raw.result)
+
+
+def _called(function: Callable[..., Any], pickled: bytes, arrays: Sequence[Any]) -> Any:
+    """In the child. What Keras warns of when it loads a model has nothing to do with the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # From our own process, as in `isolation.parcel`.
+        return function(*pickle.loads(pickled, buffers=arrays))  # noqa: S301

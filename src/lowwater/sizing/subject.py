@@ -1,0 +1,37 @@
+"""What is measured: a model, samples of its data, and how it is trained."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lowwater.errors import UsageError
+from lowwater.sizing.samples import Samples
+
+# ruff: noqa: ANN401 - models are the user's
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model with data to train it on; what it trains is not the caller's.
+
+    `options` are arguments of `fit` that change what a step takes, such as `class_weight`.
+    """
+
+    model: Any
+    samples: Samples
+    backend: str = "tensorflow"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def backend_of(model: Any) -> str:
+    """The backend that computes this model."""
+    keras: Any = sys.modules.get("keras")
+    if keras is None or not isinstance(model, keras.Model):
+        raise UsageError(
+            "footprint() measures a Keras model",
+            received=f"a {type(model).__name__}",
+            advice="lowwater.footprint(model, x, y, batch_size=64)",
+        )
+    backend: str = keras.backend.backend()
+    return backend
