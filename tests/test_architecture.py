@@ -37,6 +37,8 @@ LAYERS = {
     "judge": {
         "verdict", "causes",
         "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
+        "sizing.answer", "sizing.curve", "sizing.found", "sizing.largest", "sizing.parts",
+        "sizing.table",
     },
     "act": {"giveback", "diagnose", "isolation", "sizing"},
     "tell": {"report"},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lowwater.isolation.isolated import isolated
     from lowwater.isolation.mapping import map_trials as map  # noqa: A004
     from lowwater.probes.memory import memory
-    from lowwater.sizing.footprint import footprint
+    from lowwater.sizing.footprint import footprint, largest_batch
 
 __version__ = "0.1.0.dev0"
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "holdings",
     "isolated",
     "joblib_backend",
+    "largest_batch",
     "lifecycle",
     "map",
     "memory",
@@ -45,6 +46,7 @@ _LAZY = {
     "holdings": ("lowwater.giveback.holdings", "holdings"),
     "isolated": ("lowwater.isolation.isolated", "isolated"),
     "joblib_backend": ("lowwater.isolation.adapters.joblib", "joblib_backend"),
+    "largest_batch": ("lowwater.sizing.footprint", "largest_batch"),
     "lifecycle": ("lowwater.giveback.lifecycle", "lifecycle"),
     "map": ("lowwater.isolation.mapping", "map_trials"),
     "memory": ("lowwater.probes.memory", "memory"),

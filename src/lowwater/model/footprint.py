@@ -1,7 +1,6 @@
 """What one training step takes: measured at small batches, and what that says of larger ones."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lowwater.model.measured import NotMeasured
@@ -111,6 +110,24 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Length:
+    """A variable dimension of the inputs, as it was measured, and half of it beside.
+
+    `half_peak_bytes` is None where shorter samples could not be made.
+    """
+
+    length: int
+    batch_size: int
+    peak_bytes: int
+    half_peak_bytes: int | None
+
+    @property
+    def times(self) -> float | None:
+        """By what the peak grows when the length doubles."""
+        return None if not self.half_peak_bytes else self.peak_bytes / self.half_peak_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """All that the steps of one model have shown, before anything is made of it."""
 
@@ -119,12 +136,53 @@ class Found:
     steps: tuple[StepPeak, ...]
     # Why the other kinds of step, or larger batches, have no figures.
     notes: tuple[str, ...] = ()
-    # Variable dimensions of the inputs, by input, and the lengths that were measured.
-    lengths: Mapping[str, int] = field(default_factory=dict)
-    # What the process takes beside the tensors.
+    length: Length | None = None
+    # What the device has for tensors; None on the host.
+    device_bytes: int | None = None
+    # What the process takes beside the tensors, on the host.
     beside_bytes: int | NotMeasured = NotMeasured("not asked")
+    # What the program holds on the place itself, beside the model.
+    other_bytes: int = 0
 
     def of(self, kind: StepKind) -> tuple[StepPeak, ...]:
         """The steps of one kind, smallest batch first."""
         found = [step for step in self.steps if step.kind is kind]
         return tuple(sorted(found, key=lambda step: step.batch_size))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many bytes for tensors, and where the number comes from."""
+
+    limit_bytes: int
+    because: str
+    is_given: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """What a stage of the input pipeline keeps in host memory once it is full."""
+
+    stage: str
+    size_bytes: int | NotMeasured
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would let a larger batch fit, as it was measured; without a peak, the reason."""
+
+    name: str
+    peak_bytes: int | None
+    step_s: float | None
+    changes: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the script did before its first `fit`: it was run that far."""
+
+    call: str
+    where: str
+    elapsed_s: float
+    files: tuple[str, ...] = ()

@@ -3,16 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lowwater.model.footprint import Estimate, Fixed, Line, StepPeak
+from lowwater.model.footprint import Estimate, Fixed, Line, StepKind, StepPeak
 
-# A point this far from the line, as a share of its peak, is not on it.
-_MOST_MISS = 0.04
-# What points of real steps differ from a line by, and for how many points that experience counts.
+# What peaks of real steps differ from a line by, and for how many points that experience counts.
 _USUAL_ERROR = 0.012
 _EXPERIENCE = 3
+# Steps with one batch size differ by luck. The highest of several differ by a part of that.
+_PART_OF_SCATTER = 0.25
+# A point further from the line of the others than so many errors is not on it.
+_MOST_ERRORS = 3
+# However the steps differ: a line that misses a point by more is none.
+_MOST_MISS = 0.15
 # An interval wider than this share of the peak, to one side, is no answer.
 _WIDEST = 0.3
 _FEWEST = 3
+# The line is chosen for what it says of so many times the largest batch.
+_REACH = 4
+# A peak this far above that of the gradients is one of the activations.
+_ABOVE = 1.15
+_HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +64,41 @@ class Curve:
 
 
 def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
-    """The line through the largest batches, as far down as it holds."""
+    """The line that says most surely what larger batches take.
+
+    A step has two tops: where all activations are there, and where all gradients are. Small
+    batches show only the second, which hides how the first one grows: they are no part of it.
+    """
     sized = tuple(sorted(points, key=lambda point: point.batch_size))
     if len(sized) < _FEWEST:
         return Curve(sized, None, None, f"only {len(sized)} batch sizes could be measured")
-    for first in range(len(sized) - _FEWEST + 1):
-        used = sized[first:]
-        line = _line(used)
-        if _largest_miss(line, used) <= _MOST_MISS:
-            return Curve(sized, line, _miss_of_last(used))
-    return Curve(sized, None, None, "the peak does not follow a line")
+    above = tuple(point for point in sized if shows_activations(point, fixed))
+    if len(above) < _FEWEST:
+        return Curve(sized, None, None, _HIDDEN)
+    reach = _REACH * above[-1].batch_size
+    lines = [_line(above[first:]) for first in range(len(above) - _FEWEST + 1)]
+    good = [line for line in lines if _holds(line, above)]
+    if not good:
+        return Curve(sized, None, None, _how_it_bends(above))
+    best = min(good, key=lambda line: line.half_width_bytes(reach) / line.peak_bytes(reach))
+    return Curve(sized, best, _miss_of_last(_on(best, above)))
+
+
+def shows_activations(point: StepPeak, fixed: Fixed) -> bool:
+    """Whether the peak lies above that of the gradients, so that it is one of the activations."""
+    if point.kind is not StepKind.TRAIN:
+        return True
+    varying = point.peak_bytes - fixed.weights_bytes - fixed.optimizer_bytes
+    return varying > _ABOVE * fixed.gradients_bytes
+
+
+def _on(line: Line, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
+    return [point for point in points if point.batch_size >= line.from_batch]
+
+
+def _holds(line: Line, points: Sequence[StepPeak]) -> bool:
+    used = _on(line, points)
+    return _bend(used) <= 1 and _largest_miss(line, used) <= _MOST_MISS
 
 
 def _line(points: Sequence[StepPeak]) -> Line:
@@ -79,9 +113,9 @@ def _line(points: Sequence[StepPeak]) -> Line:
     slope = sum(w * (x - mean) * y for w, x, y in zip(weights, sizes, peaks, strict=True)) / spread
     slope = max(slope, 0.0)
     misses = [1 - (level + slope * (x - mean)) / y for x, y in zip(sizes, peaks, strict=True)]
-    free = len(points) - 2
-    variance = (sum(miss**2 for miss in misses) + _EXPERIENCE * _USUAL_ERROR**2) / (
-        free + _EXPERIENCE
+    scatter = _scatter(points)
+    variance = (sum(miss**2 for miss in misses) + _EXPERIENCE * scatter**2) / (
+        len(points) - 2 + _EXPERIENCE
     )
     return Line(
         intercept_bytes=level - slope * mean,
@@ -93,6 +127,32 @@ def _line(points: Sequence[StepPeak]) -> Line:
         from_batch=points[0].batch_size,
         to_batch=points[-1].batch_size,
     )
+
+
+def _scatter(points: Sequence[StepPeak]) -> float:
+    """What the highest of several steps differs by, to judge from how the steps differ."""
+    spreads = sorted(1 - point.lowest_bytes / point.peak_bytes for point in points)
+    return max(_USUAL_ERROR, _PART_OF_SCATTER * spreads[len(spreads) // 2])
+
+
+def _bend(points: Sequence[StepPeak]) -> float:
+    """How far the last point is from the line of the others, in units of what is no wonder."""
+    *others, last = points
+    line = _line(others) if len(others) > 1 else None
+    if line is None:
+        return 0.0
+    miss = abs(line.peak_bytes(last.batch_size) - last.peak_bytes)
+    # A line through two points has no rest of its own to judge by: its lever says how sure it is.
+    return miss / (_MOST_ERRORS / 2 * line.half_width_bytes(last.batch_size))
+
+
+def _how_it_bends(points: Sequence[StepPeak]) -> str:
+    low, middle, last = points[-3:]
+    first = (middle.peak_bytes - low.peak_bytes) / (middle.batch_size - low.batch_size)
+    second = (last.peak_bytes - middle.peak_bytes) / (last.batch_size - middle.batch_size)
+    if second > first:
+        return "the peak grows faster the larger the batch is"
+    return "the peak does not grow evenly with the batch"
 
 
 def _largest_miss(line: Line, points: Sequence[StepPeak]) -> float:

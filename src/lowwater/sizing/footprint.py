@@ -1,14 +1,18 @@
-"""`lowwater.footprint()`: what the steps of a model take, measured in a fresh process."""
+"""`lowwater.footprint()` and `lowwater.largest_batch()`: steps are measured in fresh processes."""
 
 from typing import Any
 
-from lowwater.model.footprint import StepKind
+from lowwater.errors import ChildDied, ChildTimedOut, UsageError
+from lowwater.model.footprint import Found, StepPeak
+from lowwater.model.measured import NotMeasured
 from lowwater.sizing.backends import variables_of
 from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.fresh_child import in_fresh_child
-from lowwater.sizing.measure import Change, Plan, measured
+from lowwater.sizing.largest import LargestBatch, largest_below
+from lowwater.sizing.limits import free_here, given_limit, limit_of
+from lowwater.sizing.measure import Change, Plan, fits, measured
 from lowwater.sizing.samples import samples_of
-from lowwater.sizing.subject import Subject, backend_of
+from lowwater.sizing.subject import Subject, backend_of, check_batch_size, check_compiled
 
 # ruff: noqa: ANN401 - models and data are the user's
 
@@ -27,14 +31,49 @@ def footprint(
         print(lowwater.footprint(model, x, y, batch_size=64))
 
     The steps are made in a fresh process with a copy of the model, so yours is not touched.
+    Data may be all that `fit` takes; of a generator, the first batches are used up.
     """
-    subject = Subject(
-        model,
-        samples_of(x, y, sample_weight),
-        backend_of(model),
-        {} if class_weight is None else {"class_weight": class_weight},
-    )
-    return footprint_of(found_in_child(subject, Plan(batch_size)), batch_size)
+    subject = subject_of(model, x, y, sample_weight, class_weight)
+    wanted = check_batch_size(batch_size)
+    return footprint_of(found_in_child(subject, Plan(wanted)), wanted)
+
+
+def largest_batch(
+    model: Any,
+    x: Any = None,
+    y: Any = None,
+    *,
+    limit: str | float | None = None,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+) -> LargestBatch:
+    """Find the largest batch that fits into `limit`, and confirm it with real training steps.
+
+        model.fit(x, y, batch_size=lowwater.largest_batch(model, x, y, limit="8 GiB"))
+
+    The limit is for tensors, as the memory of a device is. Without one it is what the device
+    has, or what this machine has free.
+    """
+    given = given_limit(limit)
+    subject = subject_of(model, x, y, sample_weight, class_weight)
+    found: Found = found_in_child(subject, Plan(None, kinds=()))
+    below = limit_of(given, found)
+    if isinstance(below, NotMeasured):
+        raise UsageError("there is no limit", received=below.why, advice='limit="8 GiB"')
+    result = footprint_of(found, max(one.batch_size for one in found.steps))
+
+    def attempt(batch_size: int) -> StepPeak | None:
+        return fits_in_child(subject, batch_size, below.limit_bytes - found.other_bytes)
+
+    return largest_below(result, below, attempt, free_here())
+
+
+def subject_of(model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any) -> Subject:
+    """The model and samples of its data; what cannot be trained is refused."""
+    backend = backend_of(model)
+    check_compiled(model)
+    options = {} if class_weight is None else {"class_weight": class_weight}
+    return Subject(model, samples_of(x, y, sample_weight), backend, options)
 
 
 def found_in_child(
@@ -42,12 +81,24 @@ def found_in_child(
     plan: Plan,
     change: Change | None = None,
     limit_bytes: int | None = None,
-) -> Any:
+) -> Found:
     """Measure in a fresh child: as it is, or with a `change` of the subject made there first."""
     variables = variables_of(subject.backend, limit_bytes)
-    return in_fresh_child(
+    found: Found = in_fresh_child(
         measured, subject, plan, change, variables=variables, device_bytes=limit_bytes
     )
+    return found
 
 
-__all__ = ["StepKind", "footprint", "found_in_child"]
+def fits_in_child(subject: Subject, batch_size: int, limit_bytes: int) -> StepPeak | None:
+    """Make real steps under this very limit; None where they do not fit."""
+    variables = variables_of(subject.backend, limit_bytes)
+    try:
+        found: StepPeak | None = in_fresh_child(
+            fits, subject, batch_size, variables=variables, device_bytes=limit_bytes
+        )
+    except ChildTimedOut:
+        raise
+    except ChildDied:  # some parts of frameworks end the process where memory runs out
+        return None
+    return found

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from lowwater.errors import NotPicklable
 from lowwater.isolation.call import packed
 from lowwater.isolation.engines import Local
 from lowwater.isolation.limits import Limits
 from lowwater.isolation.local.result import value_of
 from lowwater.isolation.order import TrialOrder
-from lowwater.isolation.parcel import pack
+from lowwater.isolation.parcel import Parcel, pack
 from lowwater.isolation.surroundings import Surroundings
 
 # ruff: noqa: ANN401 - functions and results are of any kind
@@ -31,7 +32,7 @@ def in_fresh_child(
     The child has the variables before it unpacks anything: TensorFlow chooses its allocator when
     the first tensor is made. Our own environment stays as it is.
     """
-    sent = pack(arguments)
+    sent = _packed(arguments)
     arrays = [np.frombuffer(one, np.uint8) for one in sent.buffers]
     call = packed(_called, (function, bytes(sent.pickled), arrays), {})
     there = replace(Surroundings.here(), variables={**os.environ, **variables})
@@ -40,6 +41,17 @@ def in_fresh_child(
         raise raw.error
     assert raw.result is not None
     return value_of(raw.result)
+
+
+def _packed(arguments: tuple[Any, ...]) -> Parcel:
+    try:
+        return pack(arguments)
+    except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
+        raise NotPicklable(
+            "the model cannot be sent to another process, where it would be measured",
+            received=f"{type(error).__name__}: {error}",
+            advice="lowwater footprint train.py, which measures it where it is",
+        ) from None
 
 
 def _called(function: Callable[..., Any], pickled: bytes, arrays: Sequence[Any]) -> Any:

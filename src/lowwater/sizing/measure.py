@@ -1,19 +1,32 @@
 """Which batch sizes are measured, and in which order; runs in the process that makes the steps."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lowwater.agent.instrumentation.uncaught import failure
+from lowwater.errors import UserError
+from lowwater.isolation.local.memory_limit import memory_of
 from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
+from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
-from lowwater.sizing.curve import fit
+from lowwater.sizing.backends._steps import Steps
+from lowwater.sizing.curve import fit, shows_activations
+from lowwater.sizing.lengths import length_of
 from lowwater.sizing.subject import Subject
 
 _FIRST = 8
 _FEWEST = 3
-_MOST = 8
+_MOST = 9
+# So far above the largest batch the line should say, and so sure, before no more are measured.
+_REACH = 4
+_SURE = 0.05
+# A doubled batch that raises the peak by less says that batches may grow faster.
+_FLAT = 1.05
+_FAST = 4
 # A step may take at most this part of what the machine has free.
 _PART_OF_ROOM = 0.5
 Change = Callable[[Any], Any]
@@ -27,37 +40,112 @@ class Plan:
     kinds: tuple[StepKind, ...] = (StepKind.TRAIN, StepKind.EVALUATE, StepKind.PREDICT)
     # Exactly these, for a remedy that is compared with the model as it is.
     batch_sizes: tuple[int, ...] = ()
-    longest_s: float = 15.0
+    longest_s: float = 8.0
 
 
 def measured(subject: Subject, plan: Plan, change: Change | None = None) -> Found:
     """Make the steps, smallest batch first; `change` gives the subject that is measured."""
     if change is not None:
         subject = change(subject)
-    steps = steps_of(subject)
-    train = [*_sized(steps, plan)]
-    fixed = steps.fixed()
     notes: list[str] = []
+    steps = steps_of(subject)
+    train = _sized(steps, plan, notes)
+    fixed = steps.fixed()
     others: list[StepPeak] = []
     sizes = [one.batch_size for one in train]
     for kind in plan.kinds:
         if kind is not StepKind.TRAIN:
             others += _others(steps, kind, sizes, notes)
-    return Found(steps.place, fixed, (*train, *others), tuple(notes))
+    return Found(
+        steps.place,
+        fixed,
+        (*train, *others),
+        tuple(notes),
+        None if plan.batch_sizes else length_of(subject, train[-1]),
+        getattr(steps, "device_bytes", None),
+        _beside(max(one.peak_bytes for one in train)),
+        getattr(steps, "other_bytes", 0),
+    )
 
 
-def _sized(steps: Any, plan: Plan) -> Sequence[StepPeak]:
+def fits(subject: Subject, batch_size: int) -> StepPeak | None:
+    """Make real steps with this batch; None where the memory does not suffice."""
+    try:
+        return steps_of(subject).measure(batch_size)
+    except Exception as error:
+        if is_out_of_memory(error):
+            return None
+        raise
+
+
+def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
     """Doubled batches, until those that depend on the batch are what counts."""
-    if plan.batch_sizes:
-        return [steps.measure(size) for size in plan.batch_sizes]
-    began, found = time.monotonic(), [steps.measure(size) for size in _first_sizes(plan)]
-    while len(found) < _MOST and not _tells(found, steps.fixed()):
-        next_size = 2 * found[-1].batch_size
-        is_late = time.monotonic() - began > plan.longest_s
-        if is_late or not _has_room(found, next_size):
+    wanted = plan.batch_sizes or _first_sizes(plan)
+    began, found = time.monotonic(), [_measured(steps, wanted[0])]
+    for size in wanted[1:]:
+        step = _larger(steps, size, notes)
+        if step is None:
+            return found
+        found.append(step)
+    while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
+        next_size = _next_size(found, steps.fixed())
+        is_hidden = not shows_activations(found[-1], steps.fixed())
+        allowed_s = plan.longest_s * (1 + is_hidden)
+        if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
-        found.append(steps.measure(next_size))
+        step = _larger(steps, next_size, notes)
+        if step is None:
+            break
+        found.append(step)
     return found
+
+
+def _measured(steps: Steps, batch_size: int) -> StepPeak:
+    """The smallest batch: if the model fails with it, its own error says why."""
+    try:
+        return steps.measure(batch_size)
+    except Exception as error:
+        if not isinstance(error, UserError):
+            raise failed_with(error, batch_size) from None
+        raise
+
+
+def _larger(steps: Steps, batch_size: int, notes: list[str]) -> StepPeak | None:
+    try:
+        return steps.measure(batch_size)
+    except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
+        if not is_out_of_memory(error):
+            raise failed_with(error, batch_size) from None
+        notes.append(f"Batch {batch_size} ran out of memory on this machine")
+        return None
+
+
+def failed_with(error: Exception, batch_size: int) -> UserError:
+    """The model's own error, in one line."""
+    told = failure(error)
+    if is_out_of_memory(error):
+        return UserError(
+            f"a training step with a batch of {batch_size} runs out of memory on this machine",
+            received=told.error if told else type(error).__name__,
+            advice="smaller samples, or a machine with more memory",
+        )
+    return UserError(
+        f"the model fails in a training step with a batch of {batch_size}",
+        received=told.error if told else type(error).__name__,
+        advice="make one call of `fit` work first, then measure",
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a step failed because memory ran out."""
+    told = failure(error)
+    return isinstance(error, MemoryError) or bool(told and told.out_of_memory)
+
+
+def _beside(peak_bytes: int) -> int | NotMeasured:
+    """Python, libraries and data: what is resident and is no tensor of the pool."""
+    resident = memory_of([os.getpid()])
+    return max(0, resident - peak_bytes) if resident else NotMeasured("/proc cannot be read")
 
 
 def _first_sizes(plan: Plan) -> tuple[int, ...]:
@@ -67,17 +155,22 @@ def _first_sizes(plan: Plan) -> tuple[int, ...]:
 
 
 def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
-    """Whether the line is one, and is that of the activations, not that of the gradients.
-
-    A step has two tops: where all activations are there, and where all gradients are. With small
-    batches the second is the higher one, and hides how the first grows.
-    """
-    curve = fit(found, fixed)
-    if curve.line is None:
+    """Whether the line says surely enough what larger batches take."""
+    line = fit(found, fixed).line
+    if line is None:
         return False
+    beyond = _REACH * found[-1].batch_size
+    return line.half_width_bytes(beyond) < _SURE * line.peak_bytes(beyond)
+
+
+def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:
+    """Twice the last; more while all is hidden by the gradients, and less just after that."""
     last = found[-1]
-    varying = last.peak_bytes - fixed.weights_bytes - fixed.optimizer_bytes
-    return varying > 2 * fixed.gradients_bytes
+    if not shows_activations(last, fixed):
+        is_flat = last.peak_bytes < _FLAT * found[-2].peak_bytes if len(found) > 1 else False
+        return (_FAST if is_flat else 2) * last.batch_size
+    is_just_after = sum(shows_activations(one, fixed) for one in found) < _FEWEST
+    return round((1.5 if is_just_after else 2) * last.batch_size)
 
 
 def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:
@@ -86,10 +179,10 @@ def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:
     return room is None or growth * found[-1].peak_bytes < _PART_OF_ROOM * room
 
 
-def _others(steps: Any, kind: StepKind, sizes: Sequence[int], notes: list[str]) -> list[StepPeak]:
+def _others(steps: Steps, kind: StepKind, sizes: Sequence[int], notes: list[str]) -> list[StepPeak]:
     try:
         return [steps.measure(size, kind) for size in sizes[-_FEWEST:]]
     except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
-        first = str(error).strip().splitlines()
-        notes.append(f"{kind} was not measured: {type(error).__name__}: {(first or [''])[0][:120]}")
+        told = failure(error)
+        notes.append(f"{str(kind).capitalize()} was not measured: {told.error if told else error}")
         return []

@@ -36,7 +36,8 @@ class Samples:
     @property
     def sample_bytes(self) -> int:
         """Of one sample, all parts together."""
-        return sum(leaf.nbytes for part in self.parts for leaf in leaves(part)) // self.count
+        sizes = (int(leaf.nbytes) for part in self.parts for leaf in leaves(part))
+        return sum(sizes) // self.count
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of one sample of each input."""

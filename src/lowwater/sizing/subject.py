@@ -35,3 +35,22 @@ def backend_of(model: Any) -> str:
         )
     backend: str = keras.backend.backend()
     return backend
+
+
+def check_compiled(model: Any) -> None:
+    """A training step needs an optimizer and a loss."""
+    if not getattr(model, "compiled", False):
+        raise UsageError(
+            "the model is not compiled, so it has no training step",
+            received=f"{type(model).__name__} {getattr(model, 'name', '')!r}",
+            advice='model.compile(optimizer="adam", loss=...) first',
+        )
+
+
+def check_batch_size(given: Any, name: str = "batch_size") -> int:
+    """A whole number above 0."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError(
+            f"{name} must be a whole number above 0", received=repr(given), advice=f"{name}=64"
+        )
+    return int(given)

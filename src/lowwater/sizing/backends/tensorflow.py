@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
+from lowwater.probes.tensorflow_devices import tensorflow_devices
 from lowwater.sizing.backends._rounds import Rounds
 from lowwater.sizing.samples import leaves
 from lowwater.sizing.subject import Subject
@@ -32,6 +33,11 @@ class TensorFlowSteps:
         self._subject = subject
         self._model = subject.model
         self.place = _place()
+        self.device_bytes = _device_bytes(self.place)
+        in_use = _memory(self.place)["current"]
+        held = self.fixed()
+        # What the program itself keeps there, such as its data.
+        self.other_bytes = max(0, in_use - held.weights_bytes - held.optimizer_bytes)
 
     def fixed(self) -> Fixed:
         """By the variables; those of the optimizer are there after a step."""
@@ -78,6 +84,17 @@ def _place() -> str:
     import tensorflow as tf
 
     return "GPU:0" if tf.config.list_logical_devices("GPU") else "CPU:0"
+
+
+def _memory(place: str) -> dict[str, int]:
+    import tensorflow as tf
+
+    found: dict[str, int] = tf.config.experimental.get_memory_info(place)
+    return found
+
+
+def _device_bytes(place: str) -> int | None:
+    return next((one.limit_bytes for one in tensorflow_devices() if one.place == place), None)
 
 
 def _bytes_of(variables: Any) -> int:

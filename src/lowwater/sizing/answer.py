@@ -1,0 +1,33 @@
+"""All that `lowwater footprint` has to tell of one model."""
+
+from dataclasses import dataclass
+
+from lowwater.model.footprint import Buffer, Limit, Remedy, Story
+from lowwater.model.measured import NotMeasured
+from lowwater.sizing.found import Footprint
+from lowwater.sizing.largest import LargestBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Whether the batch that was asked for fits; None where it cannot be said."""
+
+    batch_size: int
+    fits: bool | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A footprint, the limit, and the largest batch below it."""
+
+    footprint: Footprint
+    limit: Limit | NotMeasured
+    largest: LargestBatch | NotMeasured
+    need: Need | None = None
+    pipeline: tuple[Buffer, ...] = ()
+    # Of `Remedy.name`, best first; filled where a larger batch was asked for.
+    remedies: tuple[Remedy, ...] = ()
+    beside_bytes: int | NotMeasured = NotMeasured("not asked")
+    story: Story | None = None
+    model: str = ""

@@ -1,0 +1,172 @@
+"""`lowwater.largest_batch()`: the largest batch below a limit, confirmed by real steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lowwater.errors import UsageError
+from lowwater.model.footprint import Limit, StepPeak
+from lowwater.model.units import format_bytes
+from lowwater.sizing.curve import Curve, fit
+from lowwater.sizing.found import Footprint
+
+# What a try with one batch size gave: its peaks, or None where it did not fit.
+Try = Callable[[int], StepPeak | None]
+# The answer lies below a batch that did not fit by at most this part.
+_CLOSE = 0.03
+_MOST_TRIES = 9
+# The machine itself must have so much more free than the step is said to take.
+_SLACK = 1.15
+
+
+class LargestBatch(int):
+    """A batch size, with what is known of it. It is a number: `model.fit(batch_size=it)`."""
+
+    limit_bytes: int
+    is_confirmed: bool
+    because: str
+    peak_bytes: int | None
+    tried: tuple[StepPeak, ...]
+
+    @property
+    def batch_size(self) -> int:
+        """The number itself."""
+        return int(self)
+
+    def __repr__(self) -> str:
+        return f"{int(self)} ({self.because})"
+
+    __str__ = int.__repr__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (int(self), self.__dict__)
+
+
+def _restored(batch_size: int, attributes: dict[str, object]) -> LargestBatch:
+    made = LargestBatch(batch_size)
+    made.__dict__.update(attributes)
+    return made
+
+
+@dataclass(slots=True)
+class _Bracket:
+    """The largest batch that was seen to fit, and the smallest that was seen not to."""
+
+    fits: int
+    fails: int | None = None
+
+    @property
+    def is_close(self) -> bool:
+        return self.fails is not None and self.fails - self.fits <= max(1, _CLOSE * self.fits)
+
+
+def largest_below(
+    footprint: Footprint, limit: Limit, attempt: Try | None, free_bytes: int | None
+) -> LargestBatch:
+    """Ask the line, then real steps under that very limit.
+
+    `attempt` makes them in a fresh process; None where no such process can be had.
+    """
+    points = [one for one in footprint.measured if one.peak_bytes <= limit.limit_bytes]
+    _refuse_if_hopeless(footprint, limit)
+    if not points:
+        points = [_one_sample(footprint)]
+    below = max(point.batch_size for point in points)
+    curve = fit(footprint.measured, footprint.fixed)
+    if attempt is None:
+        return _answer(_asked(curve, limit, below), limit, (), "not confirmed")
+    return _search(footprint, limit, attempt, free_bytes, below)
+
+
+def _search(
+    footprint: Footprint, limit: Limit, attempt: Try, free_bytes: int | None, below: int
+) -> LargestBatch:
+    bracket, tried = _Bracket(0), [*footprint.measured]
+    made: list[StepPeak] = []
+    for _ in range(_MOST_TRIES):
+        batch_size = _next(bracket, fit(tried, footprint.fixed), limit, below)
+        if batch_size in {bracket.fits, bracket.fails}:
+            break
+        if free_bytes is not None and _SLACK * limit.limit_bytes > free_bytes:
+            needs = fit(tried, footprint.fixed).at(batch_size).peak_bytes or limit.limit_bytes
+            if _SLACK * needs > free_bytes:
+                told = f"not confirmed: this machine has only {format_bytes(free_bytes)} free"
+                return _answer(max(bracket.fits, batch_size), limit, tuple(made), told)
+        step = attempt(batch_size)
+        if step is None:
+            bracket.fails = batch_size
+            below = min(below, batch_size - 1)
+        else:
+            bracket.fits = max(bracket.fits, batch_size)
+            made.append(step)
+            known = {one.batch_size for one in tried}
+            tried += [step] if step.batch_size not in known else []
+        if bracket.is_close or bracket.fails == 1:
+            break
+    if bracket.fits == 0:
+        raise UsageError(
+            "not even a batch of 1 fits: a real step ran out of memory",
+            received=f"limit {format_bytes(limit.limit_bytes)}",
+            advice="a larger limit, or a smaller model",
+        )
+    return _answer(bracket.fits, limit, tuple(made), _confirmed(bracket, limit))
+
+
+def _next(bracket: _Bracket, curve: Curve, limit: Limit, below: int) -> int:
+    """The batch to try: as the line says, then closer and closer to where it stops to fit."""
+    if bracket.fits == 0:
+        if bracket.fails is None:
+            return _asked(curve, limit, below)
+        return max(1, min(_asked(curve, limit, below), int(bracket.fails * 0.94)))
+    step = max(1, int(_CLOSE * bracket.fits))
+    if bracket.fails is None:
+        said = _asked(curve, limit, bracket.fits)
+        return max(bracket.fits + step, min(said, 4 * bracket.fits))
+    if bracket.fails - bracket.fits <= 4 * step:
+        return (bracket.fits + bracket.fails) // 2
+    said = _asked(curve, limit, bracket.fits)
+    middle = (bracket.fits + bracket.fails) // 2
+    return said if bracket.fits + step <= said <= bracket.fails - step else middle
+
+
+def _asked(curve: Curve, limit: Limit, below: int) -> int:
+    """The largest batch that the line says to fit; without a line, twice what is known to."""
+    line = curve.line
+    if line is None:
+        return max(1, below if below > curve.largest else 2 * below)
+    if line.bytes_per_sample <= 0:
+        return 4 * max(1, below)
+    found = int((limit.limit_bytes - line.intercept_bytes) / line.bytes_per_sample)
+    return max(1, found)
+
+
+def _refuse_if_hopeless(footprint: Footprint, limit: Limit) -> None:
+    fixed = footprint.fixed
+    least = fixed.weights_bytes + fixed.optimizer_bytes
+    if limit.limit_bytes < least:
+        raise UsageError(
+            f"the limit is less than the weights and the optimizer take, {format_bytes(least)}",
+            received=f"limit {format_bytes(limit.limit_bytes)}",
+            advice="a larger limit, or a smaller model",
+        )
+
+
+def _one_sample(footprint: Footprint) -> StepPeak:
+    first = footprint.measured[0]
+    return StepPeak(1, first.peaks_bytes, first.step_s)
+
+
+def _confirmed(bracket: _Bracket, limit: Limit) -> str:
+    told = f"largest that fits {format_bytes(limit.limit_bytes)}, confirmed by real steps"
+    return f"{told}; {bracket.fails} did not fit" if bracket.fails is not None else told
+
+
+def _answer(
+    batch_size: int, limit: Limit, made: tuple[StepPeak, ...], because: str
+) -> LargestBatch:
+    found = LargestBatch(batch_size)
+    found.limit_bytes, found.because = limit.limit_bytes, because
+    found.is_confirmed = bool(made) and "not confirmed" not in because
+    found.tried = made
+    peaks = [one.peak_bytes for one in made if one.batch_size == batch_size]
+    found.peak_bytes = max(peaks, default=None)
+    return found
