@@ -1,0 +1,45 @@
+"""The peaks of real steps of a real `fit`, as TensorFlow's pool tells them: JSON on the last line.
+
+$ TF_CPU_ALLOCATOR_USE_BFC=1 python footprint_real.py MODEL BATCH_SIZE STEPS
+
+The data set has no prefetch buffer: how full that is when the peak comes is chance.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+
+def main(name, batch_size, steps):
+    """Prints the peak of every step."""
+    import keras
+    import tensorflow as tf
+    from models import load
+
+    memory = tf.config.experimental
+    peaks = []
+
+    class Peaks(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            memory.reset_memory_stats("CPU:0")
+
+        def on_train_batch_end(self, batch, logs=None):
+            peaks.append(memory.get_memory_info("CPU:0")["peak"])
+
+    module = load(name)
+    model = module.build()
+    x, y = module.data(min(batch_size, 256))
+    data = tf.data.Dataset.from_tensor_slices(x if y is None else (x, y))
+    data = data.repeat().batch(batch_size, drop_remainder=False)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    model.fit(
+        data.with_options(options), steps_per_epoch=steps, verbose=0, callbacks=[Peaks()]
+    )
+    print(json.dumps(peaks))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
