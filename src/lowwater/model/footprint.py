@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from lowwater.model.measured import NotMeasured
+from lowwater.model.units import format_bytes, format_interval
+
+_NOT_ASKED: Final = NotMeasured("not asked")
 
 
 class StepKind(StrEnum):
@@ -90,8 +94,6 @@ class Estimate:
     because: str
 
     def __str__(self) -> str:
-        from lowwater.model.units import format_bytes, format_interval
-
         if self.peak_bytes is None or self.interval_bytes is None:
             return self.because
         told = format_bytes(self.peak_bytes)
@@ -126,6 +128,17 @@ class Length:
         """By what the peak grows when the length doubles."""
         return None if not self.half_peak_bytes else self.peak_bytes / self.half_peak_bytes
 
+    @property
+    def told(self) -> str:
+        """A sentence for reports."""
+        head = f"Measured with samples of length {self.length}, which may vary"
+        if self.times is None:
+            return f"{head}; longer ones take more."
+        return (
+            f"{head}; at batch {self.batch_size}, twice the length takes {self.times:.1f} times "
+            "the peak."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -140,7 +153,7 @@ class Found:
     # What the device has for tensors; None on the host.
     device_bytes: int | None = None
     # What the process takes beside the tensors, on the host.
-    beside_bytes: int | NotMeasured = NotMeasured("not asked")
+    beside_bytes: int | NotMeasured = _NOT_ASKED
     # What the program holds on the place itself, beside the model.
     other_bytes: int = 0
 

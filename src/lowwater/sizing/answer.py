@@ -1,11 +1,14 @@
 """All that `lowwater footprint` has to tell of one model."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from lowwater.model.footprint import Buffer, Limit, Remedy, Story
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.found import Footprint
 from lowwater.sizing.largest import LargestBatch
+
+_NOT_ASKED: Final = NotMeasured("not asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,6 @@ class Answer:
     pipeline: tuple[Buffer, ...] = ()
     # Of `Remedy.name`, best first; filled where a larger batch was asked for.
     remedies: tuple[Remedy, ...] = ()
-    beside_bytes: int | NotMeasured = NotMeasured("not asked")
+    beside_bytes: int | NotMeasured = _NOT_ASKED
     story: Story | None = None
     model: str = ""

@@ -45,14 +45,18 @@ class Curve:
             if point.batch_size == batch_size:
                 high = max(point.peak_bytes, round(self._high(point)))
                 span = (point.lowest_bytes, high)
-                return Estimate(batch_size, point.peak_bytes, span, True, "measured")
+                return Estimate(
+                    batch_size, point.peak_bytes, span, is_measured=True, because="measured"
+                )
         if self.line is None:
             return self._refused(batch_size, self.why_no_line)
         peak, half = self.line.peak_bytes(batch_size), self.line.half_width_bytes(batch_size)
         if half > _WIDEST * peak:
             return self._refused(batch_size, "the interval there is wider than the answer is worth")
         span = (round(peak - half), round(peak + half))
-        return Estimate(batch_size, round(peak), span, False, "extended by a line")
+        return Estimate(
+            batch_size, round(peak), span, is_measured=False, because="extended by a line"
+        )
 
     def _high(self, point: StepPeak) -> float:
         error = self.line.error if self.line is not None else 0.0
@@ -60,7 +64,7 @@ class Curve:
 
     def _refused(self, batch_size: int, why: str) -> Estimate:
         told = f"cannot be extended beyond batch {self.largest}, because {why}"
-        return Estimate(batch_size, None, None, False, told)
+        return Estimate(batch_size, None, None, is_measured=False, because=told)
 
 
 def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:

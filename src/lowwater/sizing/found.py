@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lowwater.model.footprint import Estimate, Fixed, Found, Part, StepKind, StepPeak
+from lowwater.model.footprint import Estimate, Fixed, Found, Length, Part, StepKind, StepPeak
 from lowwater.sizing.curve import Curve, fit
 from lowwater.sizing.parts import parts_of
 
@@ -20,6 +20,8 @@ class Footprint:
     fixed: Fixed
     curves: dict[StepKind, Curve]
     notes: tuple[str, ...] = field(default=())
+    # Of a model that takes samples of any length.
+    length: Length | None = None
 
     @property
     def measured(self) -> tuple[StepPeak, ...]:
@@ -50,7 +52,8 @@ class Footprint:
         """The peak with another batch size, or of another kind of step."""
         curve = self.curves.get(StepKind(kind))
         if curve is None:
-            return Estimate(batch_size, None, None, False, f"{kind} was not measured")
+            told = f"{StepKind(kind)} was not measured"
+            return Estimate(batch_size, None, None, is_measured=False, because=told)
         return curve.at(batch_size)
 
     def __str__(self) -> str:
@@ -63,4 +66,4 @@ def footprint_of(found: Found, batch_size: int) -> Footprint:
     """What the steps show."""
     kinds = {step.kind for step in found.steps}
     curves = {kind: fit(found.of(kind), found.fixed) for kind in StepKind if kind in kinds}
-    return Footprint(batch_size, found.place, found.fixed, curves, found.notes)
+    return Footprint(batch_size, found.place, found.fixed, curves, found.notes, found.length)

@@ -73,7 +73,8 @@ def largest_below(
     below = max(point.batch_size for point in points)
     curve = fit(footprint.measured, footprint.fixed)
     if attempt is None:
-        return _answer(_asked(curve, limit, below), limit, (), "not confirmed")
+        told = "not confirmed: the model cannot be sent to a process of its own"
+        return _answer(_surely(curve, limit, below), limit, (), told)
     return _search(footprint, limit, attempt, free_bytes, below)
 
 
@@ -90,7 +91,8 @@ def _search(
             needs = fit(tried, footprint.fixed).at(batch_size).peak_bytes or limit.limit_bytes
             if _SLACK * needs > free_bytes:
                 told = f"not confirmed: this machine has only {format_bytes(free_bytes)} free"
-                return _answer(max(bracket.fits, batch_size), limit, tuple(made), told)
+                sure = _surely(fit(tried, footprint.fixed), limit, below)
+                return _answer(max(bracket.fits, sure), limit, tuple(made), told)
         step = attempt(batch_size)
         if step is None:
             bracket.fails = batch_size
@@ -137,6 +139,19 @@ def _asked(curve: Curve, limit: Limit, below: int) -> int:
         return 4 * max(1, below)
     found = int((limit.limit_bytes - line.intercept_bytes) / line.bytes_per_sample)
     return max(1, found)
+
+
+def _surely(curve: Curve, limit: Limit, below: int) -> int:
+    """The largest batch whose whole interval is below the limit: nobody has tried it."""
+    low, high = 1, max(2, _asked(curve, limit, below))
+    if curve.line is None:
+        return max(1, below)
+    while high - low > 1:
+        middle = (low + high) // 2
+        span = curve.at(middle).interval_bytes
+        fits = span is not None and span[1] <= limit.limit_bytes
+        low, high = (middle, high) if fits else (low, middle)
+    return low
 
 
 def _refuse_if_hopeless(footprint: Footprint, limit: Limit) -> None:

@@ -10,6 +10,8 @@ from lowwater.sizing.samples import Samples
 
 # ruff: noqa: ANN401 - models are the user's
 
+_MOST_BATCH = 1 << 31
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -54,3 +56,15 @@ def check_batch_size(given: Any, name: str = "batch_size") -> int:
             f"{name} must be a whole number above 0", received=repr(given), advice=f"{name}=64"
         )
     return int(given)
+
+
+def parsed_batch_size(given: str | None, name: str) -> int | None:
+    """What stands on a command line."""
+    if given is None:
+        return None
+    number = int(given) if given.strip().isdecimal() else 0
+    if not 0 < number <= _MOST_BATCH:
+        raise UsageError(
+            f"{name} must be a whole number above 0", received=repr(given), advice=f"{name} 64"
+        )
+    return number

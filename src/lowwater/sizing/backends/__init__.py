@@ -35,3 +35,11 @@ def _module(backend: str) -> str:
             advice=", ".join(BACKENDS),
         )
     return BACKENDS[backend]
+
+
+def all_variables() -> Mapping[str, str]:
+    """The environment for a script whose backend is not known yet."""
+    found: dict[str, str] = {}
+    for backend in BACKENDS:
+        found |= variables_of(backend, None)
+    return found

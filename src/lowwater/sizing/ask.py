@@ -1,0 +1,76 @@
+"""Puts a whole answer together: footprint, limit, largest batch, what was needed."""
+
+from dataclasses import dataclass
+
+from lowwater.errors import NotPicklable
+from lowwater.model.footprint import Buffer, Found, Limit, StepKind, StepPeak
+from lowwater.model.measured import NotMeasured
+from lowwater.model.units import format_bytes
+from lowwater.sizing.answer import Answer, Need
+from lowwater.sizing.found import Footprint, footprint_of
+from lowwater.sizing.footprint import fits_in_child
+from lowwater.sizing.largest import LargestBatch, Try, largest_below
+from lowwater.sizing.limits import free_here, limit_of
+from lowwater.sizing.measure import Plan, measured
+from lowwater.sizing.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asks for."""
+
+    batch_size: int | None = None
+    need_batch: int | None = None
+    limit_bytes: int | None = None
+
+
+def answered(subject: Subject, request: Request, pipeline: tuple[Buffer, ...] = ()) -> Answer:
+    """Measure here, in a process that ends afterwards, and confirm in fresh ones."""
+    asked = request.batch_size or subject.samples.own_batch
+    found = measured(subject, Plan(asked))
+    footprint = footprint_of(found, asked or max(one.batch_size for one in found.of(_TRAIN)))
+    limit = limit_of(request.limit_bytes, found)
+    attempt = None if isinstance(limit, NotMeasured) else _attempt(subject, limit, found)
+    largest = _largest(footprint, limit, attempt)
+    return Answer(
+        footprint=footprint,
+        limit=limit,
+        largest=largest,
+        need=_need(request.need_batch, largest),
+        pipeline=pipeline,
+        beside_bytes=found.beside_bytes,
+        model=str(getattr(subject.model, "name", "")),
+    )
+
+
+_TRAIN = StepKind.TRAIN
+
+
+def _attempt(subject: Subject, limit: Limit, found: Found) -> Try:
+    def attempt(batch_size: int) -> StepPeak | None:
+        return fits_in_child(subject, batch_size, limit.limit_bytes - found.other_bytes)
+
+    return attempt
+
+
+def _largest(
+    footprint: Footprint, limit: Limit | NotMeasured, attempt: Try | None
+) -> LargestBatch | NotMeasured:
+    if isinstance(limit, NotMeasured):
+        return NotMeasured(f"there is no limit: {limit.why}")
+    try:
+        return largest_below(footprint, limit, attempt, free_here())
+    except NotPicklable:
+        return largest_below(footprint, limit, None, free_here())
+
+
+def _need(wanted: int | None, largest: LargestBatch | NotMeasured) -> Need | None:
+    if wanted is None:
+        return None
+    if isinstance(largest, NotMeasured):
+        return Need(wanted, None, largest.why)
+    limit = format_bytes(largest.limit_bytes)
+    if wanted <= largest:
+        return Need(wanted, fits=True, because=f"a batch of {wanted} fits {limit}")
+    told = f"a batch of {wanted} does not fit {limit}: the largest that does is {int(largest)}"
+    return Need(wanted, fits=False, because=told)
