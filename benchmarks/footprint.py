@@ -138,9 +138,7 @@ def _summary(rows: list[Row]) -> str:
         errors = [abs(e) for row in rows if (e := error_of(row.get(key), row)) is not None]
         if errors:
             middle, worst = statistics.median(errors), max(errors)
-            lines.append(
-                f"| {name} | {len(errors)} | {100 * middle:.1f} % | {100 * worst:.1f} % |"
-            )
+            lines.append(f"| {name} | {len(errors)} | {100 * middle:.1f} % | {100 * worst:.1f} % |")
     head = "| Prediction | Models | Median error | Worst error |\n|---|---:|---:|---:|\n"
     return head + "\n".join(lines)
 
@@ -159,7 +157,10 @@ def table(results: Row) -> str:
         _summary(rows),
     ]
     if results["largest"]:
-        lines = ["| Model | Limit | Largest batch: Lowwater | By bisection |", "|---|---:|---:|---:|"]
+        lines = [
+            "| Model | Limit | Largest batch: Lowwater | By bisection |",
+            "|---|---:|---:|---:|",
+        ]
         for row in results["largest"].values():
             told_here = row.get("failed", row.get("batch_size"))
             lines.append(

@@ -31,7 +31,9 @@ def formula_bytes(model, x, batch_size):
 
         return called
 
-    layers = [one for one in model._flatten_layers(include_self=False) if not hasattr(one, "layers")]
+    layers = [
+        one for one in model._flatten_layers(include_self=False) if not hasattr(one, "layers")
+    ]
     for layer in layers:
         layer.call = noted(layer)
     model(keras.tree.map_structure(lambda one: one[:1], x))
@@ -95,9 +97,7 @@ def main(name):
     }
     print(json.dumps(answer), flush=True)
     if os.environ.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
-        answer["compiler_bytes"] = attempted(
-            compiler_bytes, module.build(), x, y, FACTOR * largest
-        )
+        answer["compiler_bytes"] = attempted(compiler_bytes, module.build(), x, y, FACTOR * largest)
     print(json.dumps(answer), flush=True)
 
 

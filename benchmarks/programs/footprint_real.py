@@ -35,9 +35,7 @@ def main(name, batch_size, steps):
     data = data.repeat().batch(batch_size, drop_remainder=False)
     options = tf.data.Options()
     options.autotune.enabled = False
-    model.fit(
-        data.with_options(options), steps_per_epoch=steps, verbose=0, callbacks=[Peaks()]
-    )
+    model.fit(data.with_options(options), steps_per_epoch=steps, verbose=0, callbacks=[Peaks()])
     print(json.dumps(peaks))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lowwater.sizing.remedies._remedy import DoesNotApply
+from lowwater.sizing.remedies._way import DoesNotApply
 
 # ruff: noqa: ANN401 - models are the user's
 
@@ -22,7 +22,11 @@ def optimizer_of(model: Any) -> Any:
 
 def replace_optimizer(model: Any, optimizer: Any) -> None:
     """Train with this one, and keep nothing of the other, whose slots count as well."""
+    was_built = getattr(getattr(model, "optimizer", None), "built", False)
     model.optimizer = optimizer
+    # A training step of the program's own may rely on it.
+    if was_built and not optimizer.built:
+        optimizer.build(model.trainable_variables)
     compiled = getattr(model, "_compile_config", None)
     if compiled is not None and "optimizer" in compiled.config:
         compiled.config["optimizer"] = optimizer

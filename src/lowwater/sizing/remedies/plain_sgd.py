@@ -4,14 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import optimizer_of, replace_optimizer
-from lowwater.sizing.remedies._remedy import DoesNotApply, Remedy
+from lowwater.sizing.remedies._way import DoesNotApply, Way
 from lowwater.sizing.subject import Subject
-
-# ruff: noqa: ANN401 - models are the user's
 
 
 @dataclass(frozen=True)
-class PlainSGD(Remedy):
+class PlainSGD(Way):
     """SGD without momentum."""
 
     name = "SGD"

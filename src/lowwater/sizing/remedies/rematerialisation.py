@@ -1,18 +1,18 @@
-"""Rematerialisation: throw activations away in the forward pass, compute them again in the other."""
+"""Rematerialisation: activations are dropped, and computed again for the gradients."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import forget_traces
-from lowwater.sizing.remedies._remedy import DoesNotApply, Remedy
+from lowwater.sizing.remedies._way import DoesNotApply, Way
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - models are the user's
 
 
 @dataclass(frozen=True)
-class Rematerialisation(Remedy):
+class Rematerialisation(Way):
     """`keras.remat` around each layer that gives the same when it is computed twice.
 
     `keras.RematScope` does it to all layers. On TensorFlow it fails in a graph for every layer

@@ -1,4 +1,4 @@
-"""What one remedy is."""
+"""What one way to need less memory is."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,11 +7,11 @@ from lowwater.sizing.subject import Subject
 
 
 class DoesNotApply(Exception):
-    """The reason why a remedy changes nothing in this model; one line."""
+    """The reason why a way changes nothing in this model; one line."""
 
 
 @dataclass(frozen=True)
-class Remedy:
+class Way:
     """Changes one thing, so that a step needs less memory.
 
     It is called with the subject in the process that makes the steps, where the model is a copy
@@ -27,7 +27,7 @@ class Remedy:
         """What it changes in the results of a training at this place."""
         raise NotImplementedError
 
-    def for_batch(self, batch_size: int, fits: int | None) -> "Remedy":  # noqa: ARG002
+    def for_batch(self, batch_size: int, fits: int | None) -> "Way":  # noqa: ARG002
         """The same, as this batch needs it; `fits` is the largest that fits without it."""
         return self
 
