@@ -216,6 +216,7 @@ def test_real_steps_show_what_each_way_saves():
     found = {row.name: row for row in rows}
 
     plain = found["as it is"].peak_bytes
+    assert plain, found["as it is"].because
     assert found["gradient accumulation, 2 x 128"].peak_bytes < 0.7 * plain
     assert found["SGD"].because == "saves nothing here"
     assert found["steps_per_execution=1"].because.startswith("does not apply: it is 1 already")

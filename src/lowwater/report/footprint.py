@@ -22,6 +22,7 @@ _BAR: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _LEAST_SHARE: Final = 0.005
 _ALIGNED: Final[tuple[JustifyMethod, ...]] = ("left", "right", "right", "left")
+TOO_FAR: Final = "The peak cannot be extended beyond batch {}"
 
 
 def render(answer: Answer, *, width: int = 80, colour: bool = False) -> str:
@@ -76,7 +77,7 @@ def _story(answer: Answer) -> Iterator[str]:
 def _table(answer: Answer) -> Table:
     limit = answer.limit if isinstance(answer.limit, Limit) else None
     table = Table.grid(padding=(0, 2, 0, 0))
-    for title in ("batch", "peak", "between"):
+    for _ in range(3):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=False)
     of_limit = f"of {format_bytes(limit.limit_bytes)}" if limit else ""
@@ -143,9 +144,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     footprint, largest = answer.footprint, answer.largest
     train = footprint.curves[StepKind.TRAIN]
     if train.line is None:
-        yield f"The peak cannot be extended beyond batch {train.largest}, because " + (
-            f"{train.why_no_line}."
-        )
+        yield f"{TOO_FAR.format(train.largest)}, because {train.why_no_line}."
     if isinstance(largest, NotMeasured):
         yield f"No largest batch: {one_line(largest.why)}."
     elif not largest.is_confirmed:

@@ -6,6 +6,7 @@ What is not known is null, and a sentence beside it says why.
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from importlib.resources import files
 from typing import Any, Final
 
 from lowwater.model.footprint import Buffer, Estimate, Limit, StepPeak
@@ -93,3 +94,10 @@ def _buffer(buffer: Buffer) -> dict[str, Any]:
 
 def _or_null(value: int | NotMeasured) -> int | None:
     return None if isinstance(value, NotMeasured) else value
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of this contract, as it is shipped."""
+    text = files("lowwater.report").joinpath("footprint.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found

@@ -53,7 +53,7 @@ class _Witness:
     def _see(self, event: str, arguments: Any) -> None:
         if not self.is_on or event != "open" or len(self.files) > _MOST_SEEN:
             return
-        path, mode, flags = arguments
+        path, _, flags = arguments
         writes = flags & _WRITING if isinstance(flags, int) else False
         is_shown = isinstance(path, str) and not path.startswith(("/dev/", "/proc/"))
         if writes and is_shown and "__pycache__" not in path and path not in self.files:

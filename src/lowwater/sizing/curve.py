@@ -19,8 +19,9 @@ _WIDEST = 0.3
 _FEWEST = 3
 # The line is chosen for what it says of so many times the largest batch.
 _REACH = 4
-# A peak this far above that of the gradients is one of the activations.
-_ABOVE = 1.15
+# A peak so many times that of the smallest batch, or all gradients, is one of the activations.
+_ABOVE = 1.3
+_FAR_ABOVE = 4
 _HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
 
 
@@ -76,7 +77,7 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     sized = tuple(sorted(points, key=lambda point: point.batch_size))
     if len(sized) < _FEWEST:
         return Curve(sized, None, None, f"only {len(sized)} batch sizes could be measured")
-    above = tuple(point for point in sized if shows_activations(point, fixed))
+    above = above_gradients(sized, fixed)
     if len(above) < _FEWEST:
         return Curve(sized, None, None, _HIDDEN)
     reach = _REACH * above[-1].batch_size
@@ -88,12 +89,17 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     return Curve(sized, best, _miss_of_last(_on(best, above)))
 
 
-def shows_activations(point: StepPeak, fixed: Fixed) -> bool:
-    """Whether the peak lies above that of the gradients, so that it is one of the activations."""
-    if point.kind is not StepKind.TRAIN:
-        return True
-    varying = point.peak_bytes - fixed.weights_bytes - fixed.optimizer_bytes
-    return varying > _ABOVE * fixed.gradients_bytes
+def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak, ...]:
+    """The points whose peak is where the activations are, and not where the gradients are.
+
+    The second top is also made of what the optimizer computes, so its height is not known: it is
+    what the smallest batch shows, unless that is far above all gradients.
+    """
+    if not points or points[0].kind is not StepKind.TRAIN:
+        return tuple(points)
+    kept = fixed.weights_bytes + fixed.optimizer_bytes
+    least = min(_ABOVE * (points[0].peak_bytes - kept), _FAR_ABOVE * fixed.gradients_bytes)
+    return tuple(point for point in points if point.peak_bytes - kept > least)
 
 
 def _on(line: Line, points: Sequence[StepPeak]) -> Sequence[StepPeak]:

@@ -17,7 +17,7 @@ from lowwater.sizing.subject import Subject, backend_of, check_batch_size, check
 # ruff: noqa: ANN401 - models and data are the user's
 
 
-def footprint(
+def footprint(  # noqa: PLR0913 - those of `fit`
     model: Any,
     x: Any = None,
     y: Any = None,
@@ -38,7 +38,7 @@ def footprint(
     return footprint_of(found_in_child(subject, Plan(wanted)), wanted)
 
 
-def largest_batch(
+def largest_batch(  # noqa: PLR0913 - those of `fit`
     model: Any,
     x: Any = None,
     y: Any = None,

@@ -14,13 +14,13 @@ from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
-from lowwater.sizing.curve import fit, shows_activations
+from lowwater.sizing.curve import above_gradients, fit
 from lowwater.sizing.lengths import length_of
 from lowwater.sizing.subject import Subject
 
 _FIRST = 8
 _FEWEST = 3
-_MOST = 9
+_MOST = 10
 # So far above the largest batch the line should say, and so sure, before no more are measured.
 _REACH = 4
 _SURE = 0.05
@@ -89,7 +89,7 @@ def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
         found.append(step)
     while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
         next_size = _next_size(found, steps.fixed())
-        is_hidden = not shows_activations(found[-1], steps.fixed())
+        is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
         allowed_s = plan.longest_s * (1 + is_hidden)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
@@ -165,12 +165,11 @@ def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
 
 def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:
     """Twice the last; more while all is hidden by the gradients, and less just after that."""
-    last = found[-1]
-    if not shows_activations(last, fixed):
-        is_flat = last.peak_bytes < _FLAT * found[-2].peak_bytes if len(found) > 1 else False
+    last, above = found[-1], above_gradients(found, fixed)
+    if not above:
+        is_flat = len(found) > 1 and last.peak_bytes < _FLAT * found[-2].peak_bytes
         return (_FAST if is_flat else 2) * last.batch_size
-    is_just_after = sum(shows_activations(one, fixed) for one in found) < _FEWEST
-    return round((1.5 if is_just_after else 2) * last.batch_size)
+    return round((1.5 if len(above) < _FEWEST else 2) * last.batch_size)
 
 
 def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:

@@ -1,0 +1,45 @@
+"""The parts of a peak add up to it, whatever was measured."""
+
+import itertools
+
+import pytest
+from footprints import FIXED, MIB, a_footprint
+
+from lowwater.model.footprint import Fixed, Line
+from lowwater.sizing.parts import parts_of
+
+
+def test_parts_of_a_known_model():
+    parts = {part.name: part.size_bytes / MIB for part in a_footprint(batch_size=64).parts}
+
+    assert parts == {
+        "weights": 10,
+        "optimizer": 20,
+        "batch": 8,
+        "activations": pytest.approx(120, abs=0.01),
+        "gradients": pytest.approx(5, abs=0.01),
+        "workspace": 0,
+    }
+
+
+def test_only_gradients_are_an_upper_bound():
+    assert [part.name for part in a_footprint().parts if part.is_at_most] == ["gradients"]
+
+
+@pytest.mark.parametrize(
+    ("peak_mib", "slope", "batch_size", "has_line"),
+    [*itertools.product((1, 29, 31, 500), (0, 0.01, 3), (1, 64, 4096), (True, False))],
+)
+def test_parts_add_up_and_none_is_negative(peak_mib, slope, batch_size, has_line):
+    line = Line(0, slope * MIB, 0.01, 3, 16, 100, 8, 32) if has_line else None
+
+    parts = parts_of(peak_mib * MIB, batch_size, FIXED, line)
+
+    assert sum(part.size_bytes for part in parts) == peak_mib * MIB
+    assert min(part.size_bytes for part in parts) >= 0
+
+
+def test_model_without_weights_has_parts_too():
+    parts = parts_of(5 * MIB, 1, Fixed(0, 0, 0), None)
+
+    assert parts[-1].size_bytes == 5 * MIB

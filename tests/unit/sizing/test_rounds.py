@@ -1,0 +1,44 @@
+"""Steps are made while their highest peak still rises."""
+
+import pytest
+
+from lowwater.sizing.backends import _rounds
+from lowwater.sizing.backends._rounds import Rounds
+
+
+def made(peaks):
+    rounds = Rounds()
+    for count, peak in enumerate(peaks, start=1):
+        rounds.add(peak, 0.01)
+        if rounds.are_enough:
+            return count
+    return None
+
+
+def test_steady_peaks_need_few_steps():
+    assert made([100] * 50) == 7
+
+
+def test_rising_peaks_need_more():
+    assert made([100, 100, 100, 100, 110, *[100] * 50]) == 11
+
+
+def test_peaks_that_rise_without_end_come_to_one():
+    assert made(range(100, 1000, 10)) == 40
+
+
+def test_slow_steps_are_fewer(monkeypatch):
+    now = iter(range(0, 1000, 5))
+    monkeypatch.setattr(_rounds.time, "monotonic", lambda: next(now))
+
+    assert made([100] * 50) == 3
+
+
+def test_highest_counts():
+    rounds = Rounds()
+    for peak in (3, 9, 5):
+        rounds.add(peak, 0.5)
+
+    told = rounds.told(32, "training")
+
+    assert (told.peak_bytes, told.lowest_bytes, told.step_s) == (9, 3, pytest.approx(0.5))
