@@ -45,7 +45,10 @@ def in_fresh_child(
 
 def _packed(arguments: tuple[Any, ...]) -> Parcel:
     try:
-        return pack(arguments)
+        # What Keras warns of when it saves a model has nothing to do with the user either.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return pack(arguments)
     except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
         raise NotPicklable(
             "the model cannot be sent to another process, where it would be measured",
