@@ -58,7 +58,9 @@ def test_version_is_that_of_the_installed_package():
     assert lowwater.__version__ == importlib.metadata.version("lowwater")
 
 
-@pytest.mark.parametrize("file", ["py.typed", "report/report.schema.json", "report/footprint.schema.json"])
+@pytest.mark.parametrize(
+    "file", ["py.typed", "report/report.schema.json", "report/footprint.schema.json"]
+)
 def test_package_ships_the_files_that_users_rely_on(file):
     assert importlib.resources.files(lowwater).joinpath(file).is_file()
 

@@ -129,7 +129,7 @@ def _about(answer: Answer, batch_size: int) -> str:
     if not isinstance(largest, LargestBatch):
         return ""
     if batch_size == int(largest):
-        confirmed = "confirmed by real steps" if largest.is_confirmed else "not confirmed"
+        confirmed = "confirmed" if largest.is_confirmed else "not confirmed"
         return f"largest that fits ({confirmed})"
     return "does not fit" if batch_size > largest else ""
 

@@ -85,7 +85,7 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     good = [line for line in lines if _holds(line, above)]
     if not good:
         return Curve(sized, None, None, _how_it_bends(above))
-    best = min(good, key=lambda line: line.half_width_bytes(reach) / line.peak_bytes(reach))
+    best = min(good, key=lambda line: line.doubt_bytes(reach) / line.peak_bytes(reach))
     return Curve(sized, best, _miss_of_last(_on(best, above)))
 
 

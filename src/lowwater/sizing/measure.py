@@ -81,7 +81,9 @@ def fits(subject: Subject, batch_size: int) -> StepPeak | None:
 def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
     """Doubled batches, until those that depend on the batch are what counts."""
     wanted = plan.batch_sizes or _first_sizes(plan)
-    began, found = time.monotonic(), [_measured(steps, wanted[0])]
+    found = [_measured(steps, wanted[0])]
+    # The first batch is also tracing, which is made once.
+    began = time.monotonic()
     for size in wanted[1:]:
         step = _larger(steps, size, notes)
         if step is None:
@@ -160,7 +162,7 @@ def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
     if line is None:
         return False
     beyond = _REACH * found[-1].batch_size
-    return line.half_width_bytes(beyond) < _SURE * line.peak_bytes(beyond)
+    return line.doubt_bytes(beyond) < _SURE * line.peak_bytes(beyond)
 
 
 def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:

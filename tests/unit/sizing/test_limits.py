@@ -13,13 +13,16 @@ FOUND = Found("CPU:0", FIXED, steps(a_line), beside_bytes=GIB)
 
 
 @pytest.mark.parametrize(
-    ("given", "size"), [("8 GiB", 8 * GIB), (8 * GIB, 8 * GIB), ("200MB", 200 * 10**6), (None, None)]
+    ("given", "size"),
+    [("8 GiB", 8 * GIB), (8 * GIB, 8 * GIB), ("200MB", 200 * 10**6), (None, None)],
 )
 def test_limit_is_read(given, size):
     assert limits.given_limit(given) == size
 
 
-@pytest.mark.parametrize("given", ["abc", -3, 0, "0", "-1 GiB", "", "nan", "1e400", True, [], "8 XB"])
+@pytest.mark.parametrize(
+    "given", ["abc", -3, 0, "0", "-1 GiB", "", "nan", "1e400", True, [], "8 XB"]
+)
 def test_nonsense_is_one_sentence(given):
     with pytest.raises(UsageError) as refused:
         limits.given_limit(given)
