@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
-def main(name, limit):
+def main(name: str, limit: str) -> None:
     """Prints it with how sure it is."""
     from models import load
 

@@ -8,32 +8,34 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+# ruff: noqa: ANN401 - models and data are Keras'
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 FACTOR = 4
 FLOAT_BYTES = 4
 
 
-def formula_bytes(model, x, batch_size):
+def formula_bytes(model: Any, x: Any, batch_size: int) -> int:
     """4 bytes for each parameter, its slots and its gradient, and for each output of a layer."""
     import keras
     import numpy as np
 
     sizes = []
 
-    def noted(layer):
+    def noted(layer: Any) -> Any:
         call = layer.call
 
-        def called(*arguments, **options):
+        def called(*arguments: Any, **options: Any) -> Any:
             outputs = call(*arguments, **options)
             sizes.extend(int(np.prod(one.shape)) for one in keras.tree.flatten(outputs))
             return outputs
 
         return called
 
-    layers = [
-        one for one in model._flatten_layers(include_self=False) if not hasattr(one, "layers")
-    ]
+    every = model._flatten_layers(include_self=False)  # noqa: SLF001 - layers in layers as well
+    layers = [one for one in every if not hasattr(one, "layers")]
     for layer in layers:
         layer.call = noted(layer)
     model(keras.tree.map_structure(lambda one: one[:1], x))
@@ -46,14 +48,14 @@ def formula_bytes(model, x, batch_size):
     return FLOAT_BYTES * (2 * trainable + others + slots + batch_size * sum(sizes))
 
 
-def compiler_bytes(model, x, y, batch_size):
+def compiler_bytes(model: Any, x: Any, y: Any, batch_size: int) -> int:
     """The buffers that XLA assigns to one step compiled for this batch; TensorFlow only."""
     import keras
     import numpy as np
     import tensorflow as tf
     from tensorflow.compiler.xla.service import hlo_pb2
 
-    def of_size(one):
+    def of_size(one: Any) -> Any:
         return tf.constant(np.resize(one, (batch_size, *one.shape[1:])))
 
     batch = keras.tree.map_structure(of_size, (x, y) if y is not None else (x,))
@@ -63,7 +65,7 @@ def compiler_bytes(model, x, y, batch_size):
     return sum(one.size for one in proto.buffer_assignment.buffer_allocations)
 
 
-def attempted(call, *arguments):
+def attempted(call: Any, *arguments: Any) -> Any:
     """The answer, or the first line of what went wrong."""
     try:
         return call(*arguments)
@@ -71,7 +73,7 @@ def attempted(call, *arguments):
         return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"[:160]
 
 
-def main(name):
+def main(name: str) -> None:
     """All that is said without making the step that it is about."""
     from models import load
 

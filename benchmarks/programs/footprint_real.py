@@ -8,11 +8,14 @@ The data set has no prefetch buffer: how full that is when the peak comes is cha
 import json
 import sys
 from pathlib import Path
+from typing import Any
+
+# ruff: noqa: ANN401 - as Keras calls it
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
-def main(name, batch_size, steps):
+def main(name: str, batch_size: int, steps: int) -> None:
     """Prints the peak of every step."""
     import keras
     import tensorflow as tf
@@ -22,10 +25,12 @@ def main(name, batch_size, steps):
     peaks = []
 
     class Peaks(keras.callbacks.Callback):
-        def on_train_batch_begin(self, batch, logs=None):
+        """Of each step alone."""
+
+        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
             memory.reset_memory_stats("CPU:0")
 
-        def on_train_batch_end(self, batch, logs=None):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
             peaks.append(memory.get_memory_info("CPU:0")["peak"])
 
     module = load(name)
