@@ -219,7 +219,7 @@ def _remedies(answer: Answer) -> Iterator[RenderableType]:
             yield indented(prose(f"{one.name}: {one.changes}"))
     for one in answer.remedies:
         if one.peak_bytes is None:
-            yield indented(prose(f"{one_line(one.name)}: {one_line(one.because)}"))
+            yield indented(prose(f"{one_line(one.name)} {one_line(one.because)}"))
 
 
 def _remedy(one: Remedy) -> tuple[str, ...]:
