@@ -71,7 +71,7 @@ def row_of(name: str) -> Row:
     """Predicted, and then made."""
     model, _, backend = name.partition("@")
     there = {"KERAS_BACKEND": backend or "tensorflow", "JAX_PLATFORMS": "cpu"}
-    row = told("footprint_predicted.py", model, **there)
+    row = told("footprint_predicted.py", model, **POOL, **there)
     if isinstance(row, str):
         return {"model": name, "failed": row}
     real = "footprint_measured.py" if backend else "footprint_real.py"
