@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from lowwater.agent.instrumentation import script
 from lowwater.agent.instrumentation._imports import AfterImport
-from lowwater.errors import UserError
+from lowwater.errors import UsageError, UserError
 from lowwater.model.footprint import Story
 from lowwater.model.user_code import is_own, is_users
 
@@ -111,7 +111,7 @@ def _answer(given: dict[str, Any], job: Job, story: Story) -> Any:
     except UserError as error:
         return error
     except Exception as error:  # noqa: BLE001 - whatever it is, the user is told in one line
-        return UserError(
+        return UsageError(
             "the footprint could not be measured", received=f"{type(error).__name__}: {error}"
         )
 

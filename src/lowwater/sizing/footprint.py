@@ -11,6 +11,7 @@ from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
 from lowwater.sizing.measure import Change, Plan, fits, measured
+from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.subject import Subject, backend_of, check_batch_size, check_compiled
 
@@ -101,4 +102,8 @@ def fits_in_child(subject: Subject, batch_size: int, limit_bytes: int) -> StepPe
         raise
     except ChildDied:  # some parts of frameworks end the process where memory runs out
         return None
+    except Exception as error:
+        if is_out_of_memory(error):  # the model itself did not fit
+            return None
+        raise
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lowwater.agent.instrumentation.uncaught import failure
 from lowwater.errors import NotPicklable
 from lowwater.isolation.call import packed
 from lowwater.isolation.engines import Local
@@ -17,6 +18,7 @@ from lowwater.isolation.local.result import value_of
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import Parcel, pack
 from lowwater.isolation.surroundings import Surroundings
+from lowwater.sizing.out_of_memory import is_out_of_memory
 
 # ruff: noqa: ANN401 - functions and results are of any kind
 
@@ -50,16 +52,30 @@ def _packed(arguments: tuple[Any, ...]) -> Parcel:
             warnings.simplefilter("ignore")
             return pack(arguments)
     except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
-        raise NotPicklable(
-            "the model cannot be sent to another process, where it would be measured",
-            received=f"{type(error).__name__}: {error}",
-            advice="lowwater footprint train.py, which measures it where it is",
-        ) from None
+        raise _cannot_be_sent(error) from None
 
 
 def _called(function: Callable[..., Any], pickled: bytes, arrays: Sequence[Any]) -> Any:
-    """In the child. What Keras warns of when it loads a model has nothing to do with the user."""
+    """In the child. What it says of models that it loads, and of steps that do not fit, is ours."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # From our own process, as in `isolation.parcel`.
-        return function(*pickle.loads(pickled, buffers=arrays))  # noqa: S301
+        try:
+            # From our own process, as in `isolation.parcel`.
+            given = pickle.loads(pickled, buffers=arrays)  # noqa: S301
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            raise _cannot_be_sent(error) from None
+        return function(*given)
+
+
+def _cannot_be_sent(error: Exception) -> NotPicklable:
+    """Keras tells at length why it cannot make a model again: the first sentence has to do."""
+    told = failure(error)
+    return NotPicklable(
+        "the model cannot be sent to another process, where it would be measured",
+        received=told.error if told else type(error).__name__,
+        advice="give its class a get_config(), or measure it where it is: "
+        "lowwater footprint train.py",
+    )

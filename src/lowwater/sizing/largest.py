@@ -13,7 +13,9 @@ from lowwater.sizing.found import Footprint
 Try = Callable[[int], StepPeak | None]
 # The answer lies below a batch that did not fit by at most this part.
 _CLOSE = 0.03
-_MOST_TRIES = 9
+_MOST_TRIES = 10
+# The line does not know what a pool loses in gaps: each failure goes down by more.
+_DOWN = (0.92, 0.88, 0.8, 0.6, 0.4)
 # The machine itself must have so much more free than the step is said to take.
 _SLACK = 1.15
 
@@ -53,6 +55,7 @@ class _Bracket:
 
     fits: int
     fails: int | None = None
+    failures: int = 0
 
     @property
     def is_close(self) -> bool:
@@ -96,7 +99,7 @@ def _search(
         step = attempt(batch_size)
         if step is None:
             bracket.fails = batch_size
-            below = min(below, batch_size - 1)
+            bracket.failures += 1
         else:
             bracket.fits = max(bracket.fits, batch_size)
             made.append(step)
@@ -118,7 +121,7 @@ def _next(bracket: _Bracket, curve: Curve, limit: Limit, below: int) -> int:
     if bracket.fits == 0:
         if bracket.fails is None:
             return _asked(curve, limit, below)
-        return max(1, min(_asked(curve, limit, below), int(bracket.fails * 0.94)))
+        return max(1, int(bracket.fails * _DOWN[min(bracket.failures, len(_DOWN)) - 1]))
     step = max(1, int(_CLOSE * bracket.fits))
     if bracket.fails is None:
         said = _asked(curve, limit, bracket.fits)

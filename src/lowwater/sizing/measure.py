@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowwater.agent.instrumentation.uncaught import failure
-from lowwater.errors import UserError
+from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
 from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
@@ -16,6 +16,7 @@ from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
 from lowwater.sizing.curve import above_gradients, fit
 from lowwater.sizing.lengths import length_of
+from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.subject import Subject
 
 _FIRST = 8
@@ -126,22 +127,16 @@ def failed_with(error: Exception, batch_size: int) -> UserError:
     """The model's own error, in one line."""
     told = failure(error)
     if is_out_of_memory(error):
-        return UserError(
+        return UsageError(
             f"a training step with a batch of {batch_size} runs out of memory on this machine",
             received=told.error if told else type(error).__name__,
             advice="smaller samples, or a machine with more memory",
         )
-    return UserError(
+    return UsageError(
         f"the model fails in a training step with a batch of {batch_size}",
         received=told.error if told else type(error).__name__,
         advice="make one call of `fit` work first, then measure",
     )
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a step failed because memory ran out."""
-    told = failure(error)
-    return isinstance(error, MemoryError) or bool(told and told.out_of_memory)
 
 
 def _beside(peak_bytes: int) -> int | NotMeasured:

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import replace
 from typing import IO
 
-from lowwater.errors import UserError
+from lowwater.errors import UsageError, UserError
 from lowwater.model.assignment import STDIN
 from lowwater.sizing.answer import Answer
 from lowwater.sizing.at_first_fit import Job
@@ -55,13 +55,13 @@ def _run(*descriptors: int) -> int:
 def _no_fit(job: Job, status: int) -> UserError:
     name = "the script" if job.target == STDIN else job.target
     if status == 0:
-        return UserError(
+        return UsageError(
             f"{name} ended without training a Keras model, so there is no step to measure",
             received="no call of fit or train_on_batch",
             advice="lowwater.footprint(model, x, y) in the program",
         )
     ended = f"signal {-status}" if status < 0 else f"exit code {status}"
-    return UserError(
+    return UsageError(
         f"{name} failed before its first fit (see above)",
         received=ended,
         advice=f"python {name}, until it trains",

@@ -1,5 +1,6 @@
 """`lowwater footprint`: what is nonsense is refused before anything runs."""
 
+import os
 import sys
 
 import pytest
@@ -86,7 +87,9 @@ def test_script_gets_its_own_arguments_and_environment(script, capfd):
 
 def test_module_is_run_as_python_does(script, tmp_path, monkeypatch, capfd):
     script("print('as a module', __spec__.name)")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.syspath_prepend(tmp_path)
+    # The tests run with -P, which the child is given as well.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
 
     run("-m", "train")
 
