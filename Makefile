@@ -112,6 +112,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, t
 	@$(BENCH)/bin/python -P benchmarks/rounds.py
 	@echo "== bench: a fresh process for each trial"
 	@$(BENCH)/bin/python -P benchmarks/isolation.py
+	@echo "== bench: how far predicted peaks of a training step are from real ones"
+	@$(BENCH)/bin/python -P benchmarks/footprint.py --again --write
 	@echo "== bench: overhead"
 	@$(BENCH)/bin/python -P benchmarks/overhead.py --rounds $(ROUNDS)
 

@@ -99,3 +99,20 @@ def test_what_is_in_memory_is_shown(tmp_path):
     assert "optimizer" in shown
     for kind in ("model", "optimizer", "array", "objects"):
         assert re.search(rf"^{kind} .*host", page, re.MULTILINE)
+
+
+def test_a_footprint_is_measured_and_a_batch_fits(tmp_path):
+    shown = run_page("will-it-fit.md", tmp_path)
+
+    measured = [int(size) for size in told(shown)["measured"].strip("[]").split(", ")]
+    assert measured == sorted(measured)
+    assert len(measured) >= 3
+    assert re.search(r"^at 256: .*iB", shown, re.MULTILINE)
+    assert int(told(shown)["largest"]) > 64
+    assert "confirmed" in told(shown)["because"]
+
+
+def test_a_trial_that_runs_out_of_memory_is_tried_with_half_the_batch(tmp_path):
+    shown = run_page("what-to-do-about-an-out-of-memory.md", tmp_path)
+
+    assert "trained with: 16\n" in shown

@@ -22,7 +22,7 @@ def reduced(thing: Any) -> tuple[Any, ...] | None:
     if keras is None or not hasattr(keras, "Model") or not isinstance(thing, keras.Model):
         return None
     function, arguments = thing.__reduce__()[:2]
-    return _restored, (_customs(thing), function, arguments)
+    return _restored, (customs_of(thing), function, arguments)
 
 
 def _restored(
@@ -34,7 +34,7 @@ def _restored(
         return function(*arguments)
 
 
-def _customs(model: Any) -> dict[str, Any]:
+def customs_of(model: Any) -> dict[str, Any]:
     """What of the model is not the library's, by the name that Keras writes down for it."""
     import keras
 

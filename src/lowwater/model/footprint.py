@@ -194,9 +194,14 @@ class Remedy:
 
     name: str
     peak_bytes: int | None
+    # Of the whole batch, however many steps it is made in.
     step_s: float | None
+    # What it changes in the results.
     changes: str
+    # "fits", "does not fit", "saves nothing here", or why it was not measured.
     because: str = ""
+    fits: bool | None = None
+    saves_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

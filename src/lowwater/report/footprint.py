@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +21,7 @@ from lowwater.sizing.largest import LargestBatch
 _BAR: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _LEAST_SHARE: Final = 0.005
+_ALIGNED: Final[tuple[JustifyMethod, ...]] = ("left", "right", "right", "left")
 TOO_FAR: Final = "The peak cannot be extended beyond batch {}"
 
 
@@ -168,7 +169,7 @@ def _where_it_goes(answer: Answer) -> Iterator[RenderableType]:
     if total:
         yield heading(f"Where it goes at batch {at}:")
         table = Table.grid(padding=(0, 2, 0, 0))
-        for justify in ("left", "right", "right", "left"):
+        for justify in _ALIGNED:
             table.add_column(justify=justify, no_wrap=True)
         for part in parts:
             if part.size_bytes > _LEAST_SHARE * total:
@@ -202,21 +203,29 @@ def _stage(stage: Buffer) -> str:
 
 def _remedies(answer: Answer) -> Iterator[RenderableType]:
     asked = answer.need.batch_size if answer.need else answer.footprint.batch_size
-    yield heading(f"To fit {asked}:")
+    yield heading(f"What would help to fit {asked}, each measured with real steps:")
+    yield Text()
     table = Table.grid(padding=(0, 2, 0, 0))
-    for title in ("", "peak", "step", "changes"):
-        table.add_column(justify="right" if title in ("peak", "step") else "left")
-    table.add_row(*(Text(title, "dim") for title in ("", "peak", "step", "changes")))
+    for justify in _ALIGNED:
+        table.add_column(justify=justify)
+    table.add_row(*(Text(title, "dim") for title in ("", "peak", "time", "")))
     for one in answer.remedies:
-        table.add_row(*map(Text, _remedy(one)))
+        if one.peak_bytes is not None:
+            table.add_row(*map(Text, _remedy(one)))
     yield indented(table)
+    yield Text()
+    for one in answer.remedies:
+        if one.fits and one.changes:
+            yield indented(prose(f"{one.name}: {one.changes}"))
+    for one in answer.remedies:
+        if one.peak_bytes is None:
+            yield indented(prose(f"{one_line(one.name)} {one_line(one.because)}"))
 
 
 def _remedy(one: Remedy) -> tuple[str, ...]:
-    if one.peak_bytes is None:
-        return one.name, "?", "", one.because
+    assert one.peak_bytes is not None
     step = "" if one.step_s is None else format_duration(one.step_s)
-    return one.name, format_bytes(one.peak_bytes), step, one.changes
+    return one.name, format_bytes(one.peak_bytes), step, one.because
 
 
 def _next(answer: Answer) -> Iterator[RenderableType]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lowwater.errors import NotPicklable
-from lowwater.model.footprint import Buffer, Found, Limit, StepKind, StepPeak
+from lowwater.model.footprint import Buffer, Found, Limit, Remedy, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes
 from lowwater.sizing.answer import Answer, Need
@@ -13,6 +13,7 @@ from lowwater.sizing.largest import LargestBatch, Try, largest_below
 from lowwater.sizing.limits import free_here, limit_of
 from lowwater.sizing.measure import Plan, measured
 from lowwater.sizing.subject import Subject
+from lowwater.sizing.what_helps import Wanted, remedies_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ def answered(subject: Subject, request: Request, pipeline: tuple[Buffer, ...] = 
     limit = limit_of(request.limit_bytes, found)
     attempt = None if isinstance(limit, NotMeasured) else _attempt(subject, limit, found)
     largest = _largest(footprint, limit, attempt)
+    need = _need(request.need_batch, largest)
     return Answer(
         footprint=footprint,
         limit=limit,
         largest=largest,
-        need=_need(request.need_batch, largest),
+        need=need,
         pipeline=pipeline,
+        remedies=_remedies(subject, need.batch_size if need else footprint.batch_size, largest),
         beside_bytes=found.beside_bytes,
         model=str(getattr(subject.model, "name", "")),
     )
@@ -74,3 +77,13 @@ def _need(wanted: int | None, largest: LargestBatch | NotMeasured) -> Need | Non
         return Need(wanted, fits=True, because=f"a batch of {wanted} fits {limit}")
     told = f"a batch of {wanted} does not fit {limit}: the largest that does is {int(largest)}"
     return Need(wanted, fits=False, because=told)
+
+
+def _remedies(
+    subject: Subject, batch_size: int, largest: LargestBatch | NotMeasured
+) -> tuple[Remedy, ...]:
+    """Only where the batch does not fit: each of them takes a process and several steps."""
+    if isinstance(largest, NotMeasured) or batch_size <= largest:
+        return ()
+    wanted = Wanted(batch_size, int(largest), largest.limit_bytes, free_here())
+    return remedies_for(subject, wanted)

@@ -55,7 +55,10 @@ def _same_backend() -> Mapping[str, str]:
 
 def _packed(arguments: tuple[Any, ...]) -> Parcel:
     try:
-        return pack(arguments)
+        # What Keras warns of when it saves a model has nothing to do with the user either.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return pack(arguments)
     except Exception as error:  # noqa: BLE001 - pickling raises whatever it meets
         raise _cannot_be_sent(error) from None
 

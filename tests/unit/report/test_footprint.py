@@ -132,17 +132,22 @@ def test_sequences_of_any_length_are_told():
     )
 
 
-def test_remedies_are_a_table():
+def test_remedies_are_a_table_and_those_that_fit_say_what_they_change():
     remedies = (
-        Remedy("mixed precision", 90 * MIB, 0.21, "results in 16 bits"),
-        Remedy("XLA", None, None, "", "the model has dynamic shapes"),
+        Remedy("as it is", 150 * MIB, 0.5, "", "does not fit", fits=False),
+        Remedy("mixed precision", 90 * MIB, 0.21, "results in 16 bits", "fits", fits=True),
+        Remedy("SGD", 149 * MIB, 0.5, "other results", "saves nothing here", fits=False),
+        Remedy("jit_compile", None, None, "", "does not apply: the model runs eagerly"),
     )
 
     screen = render(replace(ANSWER, remedies=remedies))
 
-    assert "To fit 64:" in screen
-    assert "  mixed precision  90.0 MiB  210 ms  results in 16 bits" in screen
-    assert "the model has dynamic shapes" in screen
+    assert "What would help to fit 64, each measured with real steps:\n" in screen
+    assert "  as it is         150.0 MiB  500 ms  does not fit\n" in screen
+    assert "  mixed precision   90.0 MiB  210 ms  fits\n" in screen
+    assert "  mixed precision: results in 16 bits\n" in screen
+    assert "other results" not in screen
+    assert "  jit_compile does not apply: the model runs eagerly\n" in screen
 
 
 def test_json_follows_its_schema():

@@ -1,0 +1,31 @@
+"""Another optimizer: plain SGD keeps no state for each weight."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lowwater.sizing.remedies._model import optimizer_of, replace_optimizer
+from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.subject import Subject
+
+
+@dataclass(frozen=True)
+class PlainSGD(Way):
+    """SGD without momentum."""
+
+    name = "SGD"
+    how = "keras.optimizers.SGD(learning_rate) in model.compile"
+
+    def changes(self, place: str) -> str:  # noqa: ARG002
+        """It takes another way."""
+        return "trains differently: needs its own learning rate, mostly more epochs"
+
+    def __call__(self, subject: Subject) -> Subject:
+        """With a learning rate of its own: the size of the steps is nothing to their memory."""
+        import keras
+
+        model: Any = subject.model
+        optimizer = optimizer_of(model)
+        if isinstance(optimizer, keras.optimizers.SGD) and not optimizer.momentum:
+            raise DoesNotApply("the model trains with plain SGD already")
+        replace_optimizer(model, keras.optimizers.SGD(1e-6))
+        return replace(subject, model=model)
