@@ -22,6 +22,7 @@ def test_traced_function_of_tensorflow_is_sent_with_its_options():
         return 2 * x
 
     double(tf.ones((3, 2)))
+
     def calls_it(x):
         return double(x)
 
