@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from lowwater.errors import ChildDied, ChildTimedOut, UsageError
+from lowwater.errors import ChildDied, ChildTimedOut, NotPicklable, UsageError
+from lowwater.isolation.call import packed
 from lowwater.model.footprint import Found, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.backends import variables_of
@@ -108,9 +109,14 @@ def found_in_child(
 ) -> Found:
     """Measure in a fresh child: as it is, or with a `change` of the subject made there first."""
     variables = variables_of(subject.backend, limit_bytes)
-    found: Found = in_fresh_child(
-        measured, subject, plan, change, variables=variables, device_bytes=limit_bytes
-    )
+    try:
+        found: Found = in_fresh_child(
+            measured, subject, plan, change, variables=variables, device_bytes=limit_bytes
+        )
+    except NotPicklable:
+        if isinstance(subject.model, StepFunction):
+            packed(subject.model.function, (), {})  # names what of it cannot be sent
+        raise
     return found
 
 

@@ -2,12 +2,14 @@
 
 import functools
 import sys
+import threading
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
-from lowwater.errors import UsageError
+from lowwater.errors import NotPicklable, UsageError
+from lowwater.sizing.footprint import footprint
 from lowwater.sizing.step_function import (
     StepFunction,
     is_step_function,
@@ -123,6 +125,18 @@ def test_model_and_layer_are_no_step_functions(keras_on_jax):
     assert is_step_function(step)
     assert not is_step_function(layer)
     assert not is_step_function(X)
+
+
+def test_what_cannot_be_sent_is_named(keras_on_jax):
+    lock = threading.Lock()
+
+    def train_step(x):
+        return x, lock
+
+    with pytest.raises(
+        NotPicklable, match=r"The variable `lock`, used in the body of `.*train_step` cannot be"
+    ):
+        footprint(train_step, X)
 
 
 def test_name_is_that_of_the_function_in_a_partial():
