@@ -1,8 +1,8 @@
 """Points become a line where they are one; where they are none, the reason is said."""
 
 import pytest
-from footprints import FIXED, MIB, a_line, a_step, steps
 
+from footprints import FIXED, MIB, a_line, a_step, steps
 from lowwater.model.footprint import Fixed, StepKind
 from lowwater.sizing.curve import fit
 

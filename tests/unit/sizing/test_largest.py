@@ -3,8 +3,8 @@
 import pickle
 
 import pytest
-from footprints import MIB, a_footprint, a_line, a_step
 
+from footprints import MIB, a_footprint, a_line, a_step
 from lowwater.errors import UsageError
 from lowwater.model.footprint import Fixed, Limit
 from lowwater.sizing.largest import LargestBatch, largest_below
@@ -48,7 +48,7 @@ def test_line_that_is_right_costs_two_tries():
 
 
 def test_model_without_a_line_is_searched_by_real_steps():
-    found, machine = search(1000, really=lambda n: 30 + n**2 / 64, said=lambda n: 30 + n**2 / 64)
+    found, _ = search(1000, really=lambda n: 30 + n**2 / 64, said=lambda n: 30 + n**2 / 64)
 
     assert 0.94 * 249 <= found <= 249
     assert found.is_confirmed

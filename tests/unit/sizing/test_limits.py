@@ -1,8 +1,8 @@
 """What the user writes as a limit, or what the machine has."""
 
 import pytest
-from footprints import FIXED, a_line, steps
 
+from footprints import FIXED, a_line, steps
 from lowwater.errors import UsageError
 from lowwater.model.footprint import Found
 from lowwater.sizing import limits

@@ -3,8 +3,8 @@
 import itertools
 
 import pytest
-from footprints import FIXED, MIB, a_footprint
 
+from footprints import FIXED, MIB, a_footprint
 from lowwater.model.footprint import Fixed, Line
 from lowwater.sizing.parts import parts_of
 
