@@ -92,6 +92,8 @@ def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
         found.append(step)
     while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
         next_size = _next_size(found, steps.fixed())
+        if plan.batch_size and found[-1].batch_size < plan.batch_size < next_size:
+            next_size = plan.batch_size
         is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
         allowed_s = plan.longest_s * (1 + is_hidden)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):

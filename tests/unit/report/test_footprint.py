@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
-from footprints import MIB, a_footprint, steps
 from rich.cells import cell_len
 
+from footprints import MIB, a_footprint, steps
 from lowwater.model import NotMeasured
 from lowwater.model.footprint import Buffer, Length, Limit, Remedy, StepKind, Story
 from lowwater.report.footprint import render
