@@ -10,7 +10,7 @@ from lowwater.model.devices import Device
 from lowwater.model.guard import Guarded
 from lowwater.model.held import Census, Holder, NativeTrace, Step, Tally
 from lowwater.model.judged import Ledger, Verdict
-from lowwater.model.measured import Ending, Overhead, Mending, Note
+from lowwater.model.measured import Ending, Mending, Note, Overhead
 
 if TYPE_CHECKING:
     from lowwater.model.experiment import Conclusion, Experiments

@@ -14,11 +14,11 @@ from lowwater.model.measured import (
     EXIT,
     Collection,
     Ending,
-    Overhead,
     Mending,
     Moment,
     Note,
     OutsideSample,
+    Overhead,
     Sample,
     Unit,
 )

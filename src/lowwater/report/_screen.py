@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.model import Diagnosis, Overhead, Kind, Ledger, Verdict
+from lowwater.model import Diagnosis, Kind, Ledger, Overhead, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_growth
