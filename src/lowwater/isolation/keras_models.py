@@ -4,14 +4,16 @@ Keras pickles a model as the file that `model.save()` writes, in which the progr
 are names. The classes travel beside it, so that the names are known where it is loaded.
 """
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
 import cloudpickle
 
-from lowwater.model.frameworks import WITH_KERAS, package_of
+from lowwater.model.frameworks import KERAS, WITH_KERAS, package_of
 
 # ruff: noqa: ANN401 - the models are Keras' own
 
@@ -30,8 +32,68 @@ def _restored(
 ) -> Any:
     import keras
 
-    with keras.saving.custom_object_scope(customs):
+    with keras.saving.custom_object_scope(customs), _made_without_what_they_do_not_take(customs):
         return function(*arguments)
+
+
+@contextmanager
+def _made_without_what_they_do_not_take(customs: dict[str, Any]) -> Iterator[None]:
+    """Let layers be made again whose `__init__` takes only arguments of their own.
+
+    Keras writes down their name, their dtype and whether they train, and then passes these to
+    `__init__` as well. Most layers that users write do not take them; here they are set instead.
+    """
+    import keras
+
+    plain = [
+        one
+        for one in customs.values()
+        if isinstance(one, type)
+        and issubclass(one, keras.layers.Layer)
+        and _is_of_keras(one.from_config)
+        and _takes_no_keywords(one)
+    ]
+    for one in plain:
+        one.from_config = classmethod(_from_config_of(one.from_config))
+    try:
+        yield
+    finally:
+        for one in plain:
+            del one.from_config
+
+
+def _takes_no_keywords(kind: Any) -> bool:
+    kinds = {one.kind for one in inspect.signature(kind.__init__).parameters.values()}
+    return inspect.Parameter.VAR_KEYWORD not in kinds
+
+
+def _is_of_keras(method: Any) -> bool:
+    return package_of(str(getattr(method, "__module__", ""))) in KERAS
+
+
+def _from_config_of(original: Callable[..., Any]) -> Callable[..., Any]:
+    def from_config(kind: Any, config: dict[str, Any], *others: Any, **options: Any) -> Any:
+        try:
+            return original(config, *others, **options)
+        except TypeError:
+            return _made_of(kind, config)
+
+    return from_config
+
+
+def _made_of(kind: Any, config: dict[str, Any]) -> Any:
+    import keras
+
+    known = inspect.signature(kind.__init__).parameters
+    layer = kind(**{name: value for name, value in config.items() if name in known})
+    rest = {name: value for name, value in config.items() if name not in known}
+    if "name" in rest:
+        layer.name = rest["name"]
+    if "dtype" in rest:
+        layer.dtype_policy = keras.dtype_policies.get(rest["dtype"])
+    if "trainable" in rest:
+        layer.trainable = rest["trainable"]
+    return layer
 
 
 def customs_of(model: Any) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Puts a whole answer together: footprint, limit, largest batch, what was needed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from lowwater.errors import NotPicklable
 from lowwater.model.footprint import Buffer, Found, Limit, Remedy, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes
 from lowwater.sizing.answer import Answer, Need
-from lowwater.sizing.footprint import fits_in_child
+from lowwater.sizing.footprint import fits_in_child, found_in_child
 from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.largest import LargestBatch, Try, largest_below
 from lowwater.sizing.limits import free_here, limit_of
@@ -26,9 +27,9 @@ class Request:
 
 
 def answered(subject: Subject, request: Request, pipeline: tuple[Buffer, ...] = ()) -> Answer:
-    """Measure here, in a process that ends afterwards, and confirm in fresh ones."""
+    """Measure and confirm in fresh processes; what cannot be sent is measured here, in one."""
     asked = request.batch_size or subject.samples.own_batch
-    found = measured(subject, Plan(asked))
+    found = _found(subject, Plan(asked))
     footprint = footprint_of(found, asked or max(one.batch_size for one in found.of(_TRAIN)))
     limit = limit_of(request.limit_bytes, found)
     attempt = None if isinstance(limit, NotMeasured) else _attempt(subject, limit, found)
@@ -47,6 +48,18 @@ def answered(subject: Subject, request: Request, pipeline: tuple[Buffer, ...] = 
 
 
 _TRAIN = StepKind.TRAIN
+_IN_ONE: Final = (
+    "The model cannot be sent to another process, so all batch sizes were measured in one: "
+    "peaks may be some 10 % off, and no batch is confirmed"
+)
+
+
+def _found(subject: Subject, plan: Plan) -> Found:
+    try:
+        return found_in_child(subject, plan)
+    except NotPicklable:
+        found = measured(subject, plan)
+        return replace(found, notes=(*found.notes, _IN_ONE))
 
 
 def _attempt(subject: Subject, limit: Limit, found: Found) -> Try:

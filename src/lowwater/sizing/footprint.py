@@ -7,12 +7,13 @@ from lowwater.errors import ChildDied, ChildTimedOut, NotPicklable, UsageError
 from lowwater.isolation.call import packed
 from lowwater.model.footprint import Found, StepPeak
 from lowwater.model.measured import NotMeasured
-from lowwater.sizing.backends import variables_of
+from lowwater.sizing.apart import StepsApart
+from lowwater.sizing.backends import has_pool, variables_of
 from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
-from lowwater.sizing.measure import Change, Plan, fits, measured
+from lowwater.sizing.measure import Plan, fits, measured
 from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.step_function import (
@@ -101,17 +102,13 @@ def subject_of(model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any
     return Subject(model, samples_of(x, y, sample_weight), backend, options)
 
 
-def found_in_child(
-    subject: Subject,
-    plan: Plan,
-    change: Change | None = None,
-    limit_bytes: int | None = None,
-) -> Found:
-    """Measure in a fresh child: as it is, or with a `change` of the subject made there first."""
-    variables = variables_of(subject.backend, limit_bytes)
+def found_in_child(subject: Subject, plan: Plan) -> Found:
+    """Measure in fresh children: where tensors come from a pool, one for each batch size."""
     try:
+        if has_pool(subject.backend):
+            return measured(subject, plan, StepsApart(subject))
         found: Found = in_fresh_child(
-            measured, subject, plan, change, variables=variables, device_bytes=limit_bytes
+            measured, subject, plan, variables=variables_of(subject.backend, None)
         )
     except NotPicklable:
         if isinstance(subject.model, StepFunction):

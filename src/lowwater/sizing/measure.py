@@ -2,14 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lowwater.agent.instrumentation.uncaught import failure
 from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
-from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
+from lowwater.model.footprint import Fixed, Found, Length, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
@@ -30,7 +29,6 @@ _FLAT = 1.05
 _FAST = 4
 # A step may take at most this part of what the machine has free.
 _PART_OF_ROOM = 0.5
-Change = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +42,58 @@ class Plan:
     longest_s: float = 8.0
 
 
-def measured(subject: Subject, plan: Plan, change: Change | None = None) -> Found:
-    """Make the steps, smallest batch first; `change` gives the subject that is measured."""
-    if change is not None:
-        subject = change(subject)
+def measured(subject: Subject, plan: Plan, steps: Steps | None = None) -> Found:
+    """Make the steps, smallest batch first: here, or wherever these `steps` make them."""
     notes: list[str] = []
-    steps = steps_of(subject)
+    steps = steps_of(subject) if steps is None else steps
     train = _sized(steps, plan, notes)
     fixed = steps.fixed()
-    others: list[StepPeak] = []
-    sizes = [one.batch_size for one in train]
-    for kind in plan.kinds:
-        if kind is not StepKind.TRAIN:
-            others += _others(steps, kind, sizes, notes)
-    notes += getattr(steps, "notes", ())
+    rest = Rest(
+        tuple(one.batch_size for one in train[-_FEWEST:]),
+        tuple(kind for kind in plan.kinds if kind is not StepKind.TRAIN),
+        None if plan.batch_sizes else train[-1],
+    )
+    apart = getattr(steps, "rest", None)
+    seen = apart(rest) if apart is not None else rest_measured(subject, rest, steps)
     return Found(
         steps.place,
         fixed,
-        (*train, *others),
-        tuple(notes),
-        None if plan.batch_sizes else length_of(subject, train[-1]),
+        (*train, *seen.steps),
+        (*notes, *seen.notes, *getattr(steps, "notes", ())),
+        seen.length,
         getattr(steps, "device_bytes", None),
-        _beside(max(one.peak_bytes for one in train)),
+        getattr(steps, "beside_bytes", None) or beside(max(one.peak_bytes for one in train)),
         getattr(steps, "other_bytes", 0),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What is measured when the training steps are done: other kinds of step, shorter samples."""
+
+    batch_sizes: tuple[int, ...]
+    kinds: tuple[StepKind, ...]
+    largest: StepPeak | None
+
+
+@dataclass(frozen=True, slots=True)
+class RestFound:
+    """What they have shown."""
+
+    steps: tuple[StepPeak, ...] = ()
+    notes: tuple[str, ...] = ()
+    length: Length | None = None
+
+
+def rest_measured(subject: Subject, rest: Rest, steps: Steps | None = None) -> RestFound:
+    """Make those steps here."""
+    steps = steps_of(subject) if steps is None else steps
+    notes: list[str] = []
+    found: list[StepPeak] = []
+    for kind in rest.kinds:
+        found += _others(steps, kind, rest.batch_sizes, notes)
+    length = None if rest.largest is None else length_of(subject, rest.largest)
+    return RestFound(tuple(found), tuple(notes), length)
 
 
 def fits(subject: Subject, batch_size: int) -> StepPeak | None:
@@ -142,7 +168,7 @@ def failed_with(error: Exception, batch_size: int) -> UserError:
     )
 
 
-def _beside(peak_bytes: int) -> int | NotMeasured:
+def beside(peak_bytes: int) -> int | NotMeasured:
     """Python, libraries and data: what is resident and is no tensor of the pool."""
     resident = memory_of([os.getpid()])
     return max(0, resident - peak_bytes) if resident else NotMeasured("/proc cannot be read")
@@ -180,7 +206,7 @@ def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:
 
 def _others(steps: Steps, kind: StepKind, sizes: Sequence[int], notes: list[str]) -> list[StepPeak]:
     try:
-        return [steps.measure(size, kind) for size in sizes[-_FEWEST:]]
+        return [steps.measure(size, kind) for size in sizes]
     except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
         told = failure(error)
         notes.append(f"{str(kind).capitalize()} was not measured: {told.error if told else error}")

@@ -33,6 +33,11 @@ def variables_of(backend: str, limit_bytes: int | None) -> Mapping[str, str]:
     return found
 
 
+def has_pool(backend: str) -> bool:
+    """Whether its tensors come from a pool, so that a peak depends on what was made before."""
+    return bool(getattr(import_module(_module(backend)), "HAS_POOL", False))
+
+
 def _module(backend: str) -> str:
     if backend not in BACKENDS:
         raise UsageError(

@@ -15,6 +15,7 @@ from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - TensorFlow has no types
 
+HAS_POOL = True
 _POOL = "TF_CPU_ALLOCATOR_USE_BFC"
 _POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
