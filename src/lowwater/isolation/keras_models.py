@@ -45,12 +45,12 @@ def _made_without_what_they_do_not_take(customs: dict[str, Any]) -> Iterator[Non
     """
     import keras
 
-    plain = [
+    plain: list[Any] = [
         one
         for one in customs.values()
         if isinstance(one, type)
         and issubclass(one, keras.layers.Layer)
-        and _is_of_keras(one.from_config)
+        and _is_of_keras(getattr(one, "from_config", None))
         and _takes_no_keywords(one)
     ]
     for one in plain:

@@ -60,9 +60,9 @@ steps), extended by a line (fits to 1.0 %):
      16   67.0 MiB             measured  █▋
      32   99.0 MiB             measured  ██▍
      64  163.0 MiB             measured  ███▉
-    256  547.0 MiB        499.6 … 594.4  █████████████▏
+    256  547.0 MiB        477.9 … 616.1  █████████████▏
     482  999.0 MiB             measured  largest that fits (confirmed)
-    512    1.0 GiB  966.2 MiB … 1.1 GiB  does not fit
+    512    1.0 GiB  923.7 MiB … 1.2 GiB  does not fit
 
 On this host, the process takes about 412.0 MiB beside these tensors.
 
