@@ -14,9 +14,6 @@ from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.measure import Rest, RestFound, beside, rest_measured
 from lowwater.sizing.subject import Subject
 
-# Beside the steps themselves: a process is forked, and the model made and traced in it.
-_PATIENCE = 2.0
-
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
@@ -34,7 +31,6 @@ class StepsApart:
     """Steps as `measure` wants them, each batch size in a fresh child."""
 
     place = ""
-    patience = _PATIENCE
 
     def __init__(self, subject: Subject) -> None:
         """Nothing is sent before the first batch."""

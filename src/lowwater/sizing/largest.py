@@ -12,7 +12,7 @@ from lowwater.sizing.found import Footprint
 # What a try with one batch size gave: its peaks, or None where it did not fit.
 Try = Callable[[int], StepPeak | None]
 # The answer lies below a batch that did not fit by at most this part.
-_CLOSE = 0.03
+_CLOSE = 0.04
 _MOST_TRIES = 10
 # The line does not know what a pool loses in gaps: each failure goes down by more.
 _DOWN = (0.92, 0.88, 0.8, 0.6, 0.4)

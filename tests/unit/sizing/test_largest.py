@@ -61,7 +61,7 @@ def test_result_is_a_number_that_fit_takes():
     assert found + 1 == 483
     assert f"{found}" == "482"
     assert repr(found) == (
-        "482 (largest that fits 1000.0 MiB, confirmed by real steps; 496 did not fit)"
+        "482 (largest that fits 1000.0 MiB, confirmed by real steps; 501 did not fit)"
     )
     assert found.peak_bytes == a_line(482) * MIB
 
