@@ -148,18 +148,21 @@ def test_trials_that_fail_are_failed_trials(run):
         )
         tuner.search(x, y, verbose=0)
         print(json.dumps([
-            [one.hyperparameters.get("way"), one.status, (one.message or "").splitlines()[-1:]]
+            [one.hyperparameters.get("way"), one.status, one.message or ""]
             for one in tuner.oracle.trials.values()
         ]))
     """)
 
-    ways = {way: (status, *message) for way, status, message in seen}
-    assert ways["fine"] == ("COMPLETED",)
-    assert ways["raise"] == ("FAILED", "ValueError: odd")
+    ways = {way: (status, message) for way, status, message in seen}
+    assert ways["fine"] == ("COMPLETED", "")
+    assert ways["raise"][0] == "FAILED"
+    assert ways["raise"][1].splitlines()[-1] == "ValueError: odd"
     assert ways["fail"][0] == "FAILED"
     assert "FailedTrialError: cannot be" in ways["fail"][1]
     assert "ChildDied: The function's process was ended by SIGABRT" in ways["die"][1]
     assert "ChildOutOfMemory: The function was killed" in ways["memory"][1]
+    told = " ".join(ways["memory"][1].split())
+    assert "whether it leaks or is too big cannot be seen from outside" in told
 
 
 def test_what_cannot_be_sent_ends_the_search_and_is_named(run):
