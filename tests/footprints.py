@@ -1,6 +1,6 @@
 """Models that exist as arithmetic only: what their steps would take is known exactly."""
 
-from lowwater.model.footprint import Fixed, Found, StepKind, StepPeak
+from lowwater.model.footprint import Fixed, StepKind, StepPeak, StepsFound
 from lowwater.sizing.found import footprint_of
 
 MIB = 1 << 20
@@ -24,4 +24,6 @@ def a_line(batch_size):
 
 
 def a_footprint(peak_mib=a_line, batch_size=64, fixed=FIXED, others=(), **found):
-    return footprint_of(Found("CPU:0", fixed, (*steps(peak_mib), *others), **found), batch_size)
+    return footprint_of(
+        StepsFound("CPU:0", fixed, (*steps(peak_mib), *others), **found), batch_size
+    )

@@ -16,11 +16,11 @@ def main(name: str, batch_size: int) -> None:
 
     from lowwater.model.footprint import StepKind
     from lowwater.sizing.footprint import found_in_child, subject_of
-    from lowwater.sizing.measure import Plan
+    from lowwater.sizing.measure import MeasuringPlan
 
     module = load(name)
     x, y = module.data(256)
-    plan = Plan(batch_sizes=(batch_size,), kinds=(StepKind.TRAIN,))
+    plan = MeasuringPlan(batch_sizes=(batch_size,), kinds=(StepKind.TRAIN,))
     found = found_in_child(subject_of(module.build(), x, y, None, None), plan)
     print(json.dumps(found.of(StepKind.TRAIN)[0].peaks_bytes))
 

@@ -81,7 +81,7 @@ def main(name: str) -> None:
     from lowwater.errors import UserError
     from lowwater.sizing.footprint import subject_of
     from lowwater.sizing.found import footprint_of
-    from lowwater.sizing.measure import Plan, measured
+    from lowwater.sizing.measure import MeasuringPlan, measured
 
     module = load(name)
     model, (x, y) = module.build(), module.data(256)
@@ -90,7 +90,7 @@ def main(name: str) -> None:
         found = lowwater.footprint(model, x, y, batch_size=32)
     except UserError:  # it cannot be sent: measured where it is, as `lowwater footprint` does
         subject = subject_of(module.build(), x, y, None, None)
-        found = footprint_of(measured(subject, Plan(32)), 32)
+        found = footprint_of(measured(subject, MeasuringPlan(32)), 32)
     elapsed_s = time.monotonic() - began
     largest = max(step.batch_size for step in found.measured)
     said = found.at(FACTOR * largest)

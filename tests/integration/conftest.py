@@ -79,9 +79,9 @@ class Programs:
             load(recording) if recording.exists() else None,
         )
 
-    def popen(self, *arguments, **options):
+    def popen(self, *arguments, first=None, **options):
         return subprocess.Popen(
-            [sys.executable, "-m", "lowwater", *arguments],
+            _after(first, [sys.executable, "-m", "lowwater", *arguments]),
             cwd=self.folder,
             env=self.env,
             stdout=subprocess.PIPE,
@@ -90,9 +90,9 @@ class Programs:
             **options,
         )
 
-    def _run(self, command, *, input=None, env=None, timeout=600, **options):  # noqa: A002
+    def _run(self, command, *, first=None, input=None, env=None, timeout=600, **options):  # noqa: A002
         return subprocess.run(
-            command,
+            _after(first, command),
             cwd=options.pop("cwd", self.folder),
             env=env or self.env,
             input=input,
@@ -103,6 +103,14 @@ class Programs:
             check=False,
             **options,
         )
+
+
+def _after(first, command):
+    """A command in a process that has first done a line of the shell.
+
+    Not by `preexec_fn`: it forks in Python, which JAX warns of once a test has imported it.
+    """
+    return command if first is None else ["sh", "-c", f'{first}; exec "$@"', "sh", *command]
 
 
 class WarmPython:
@@ -179,7 +187,10 @@ def _remove(folder, seconds=30):
 
 @pytest.fixture
 def a_control_group():
-    """Makes control groups with a limit (v1); skips where that is not allowed."""
+    """Makes control groups with a limit (v1), and gives the line of the shell that joins one.
+
+    Skips where that is not allowed.
+    """
     made = []
 
     def make(limit_bytes):
@@ -190,8 +201,7 @@ def a_control_group():
             (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
         except OSError as error:
             pytest.skip(f"no control group can be made here: {error}")
-        # Written by the child itself, before it becomes Python.
-        return lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
+        return f"echo $$ > {folder}/cgroup.procs"
 
     yield make
     for folder in made:

@@ -55,7 +55,7 @@ def test_program_that_a_control_group_kills(programs, a_control_group, text, lim
     programs.write("train.py", text)
     join = a_control_group(limit_mib * MIB)
 
-    run = programs.watch("train.py", preexec_fn=join)
+    run = programs.watch("train.py", first=join)
 
     found = autopsy(run)
     assert run.returncode == 137

@@ -582,7 +582,7 @@ def test_census_does_not_kill_a_program_in_a_tight_control_group(
     programs.write("train.py", NEARLY_FULL)
     peak_bytes = int(programs.plain("train.py").stdout.split()[1])
     join = a_control_group(peak_bytes + (room_mib << 20))
-    run = programs.watch("train.py", preexec_fn=join)
+    run = programs.watch("train.py", first=join)
 
     assert run.returncode == 0
     assert run.stdout.startswith("peak ")

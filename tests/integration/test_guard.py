@@ -1,9 +1,6 @@
 """`lowwater run --guard` on real programs, in real control groups and below real limits."""
 
-import os
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
 
@@ -47,31 +44,6 @@ print(int(rescued.optimizer.iterations), rescued.evaluate(x, x[:, :1], verbose=0
 """
 
 
-def remove(folder, seconds=30):
-    """The kernel takes a moment to let go of the last process that has ended in a group."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return folder.rmdir()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-@pytest.fixture
-def in_a_group():
-    """Makes a process join a control group of one GiB (v1); skips where none can be made."""
-    folder = Path(f"/sys/fs/cgroup/memory/lowwater-test-guard-{os.getpid()}")
-    try:
-        folder.mkdir()
-        (folder / "memory.limit_in_bytes").write_text(str(GIB))
-    except OSError as error:
-        pytest.skip(f"no control group can be made here: {error}")
-    yield lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
-    remove(folder)
-
-
 @pytest.fixture
 def a_small_disk(programs):
     """A folder where nothing fits."""
@@ -85,9 +57,9 @@ def a_small_disk(programs):
     subprocess.run(["umount", str(folder)], check=True)  # noqa: S607
 
 
-def test_run_that_leaks_in_a_control_group_is_saved(programs, in_a_group):
+def test_run_that_leaks_in_a_control_group_is_saved(programs, a_control_group):
     programs.write("train.py", LEAKS)
-    run = programs.watch("--guard", "train.py", preexec_fn=in_a_group)
+    run = programs.watch("--guard", "train.py", first=a_control_group(GIB))
 
     guarded = run.report["guard"]
     epochs = guarded["epochs_completed"]
@@ -103,7 +75,9 @@ def test_run_that_leaks_in_a_control_group_is_saved(programs, in_a_group):
     assert f"model.fit(..., initial_epoch={epochs})" in run.stderr
 
 
-def test_jump_and_sawtooth_near_the_limit_are_left_alone_and_compute_the_same(programs, in_a_group):
+def test_jump_and_sawtooth_near_the_limit_are_left_alone_and_compute_the_same(
+    programs, a_control_group
+):
     """To 90 % at once, and back; then garbage that would fill the rest many times."""
     told = f"""\
 {BEGIN}
@@ -123,7 +97,7 @@ print([loss.hex() for loss in fit(52)])
     # What a program with TensorFlow takes here, before it jumps.
     programs.write("train.py", told.replace("USED", "400"))
     plain = programs.plain("train.py")
-    run = programs.watch("--guard", "train.py", preexec_fn=in_a_group)
+    run = programs.watch("--guard", "train.py", first=a_control_group(GIB))
 
     assert (run.returncode, run.report["guard"]) == (0, None)
     assert run.stdout == plain.stdout
@@ -155,7 +129,7 @@ print(len(fit(200)))
     assert "Nothing was saved" in run.stderr
 
 
-def test_leak_of_every_batch_is_ended_within_the_epoch(programs, in_a_group):
+def test_leak_of_every_batch_is_ended_within_the_epoch(programs, a_control_group):
     programs.write(
         "train.py",
         f"""\
@@ -171,7 +145,7 @@ print(int(model.optimizer.iterations))
 """,
     )
     # As large an epoch as fits in: one of 256 batches, and half of the next.
-    run = programs.watch("--guard", "train.py", preexec_fn=in_a_group)
+    run = programs.watch("--guard", "train.py", first=a_control_group(GIB))
 
     guarded = run.report["guard"]
     assert (run.returncode, guarded["is_within_epoch"]) == (6, True)

@@ -11,9 +11,15 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
-from lowwater.model.autopsy import MOST_HELD, Held, Limit, Pool, Scene
+from lowwater.model.autopsy import MOST_HELD, Held, LimitSeen, Pool, Scene
 from lowwater.model.interruption import let_through
-from lowwater.model.out_of_memory import Request, as_plain, cause_in_memory, pool_says, request_of
+from lowwater.model.out_of_memory import (
+    AllocationRequest,
+    as_plain,
+    cause_in_memory,
+    pool_says,
+    request_of,
+)
 from lowwater.model.user_code import is_users
 from lowwater.probes.bfc_dump import VARIABLE, newest_pool
 from lowwater.probes.cgroup import CURRENT, LIMIT, CgroupProbe, text_of
@@ -74,7 +80,7 @@ class Holds(Protocol):
 
 # With so many seconds, and the frames that the error has ended.
 Holdings = Callable[[float, Sequence[FrameType]], Holds]
-Raised = Callable[[], Request | None]
+Raised = Callable[[], AllocationRequest | None]
 
 
 def scene_of(  # noqa: PLR0913 - each is told by another part
@@ -83,7 +89,7 @@ def scene_of(  # noqa: PLR0913 - each is told by another part
     *,
     elapsed_s: float = 0.0,
     shown: Shown = os.path.basename,
-    raised: Request | None = None,
+    raised: AllocationRequest | None = None,
     dumps: str | None = None,
 ) -> Scene | None:
     """What can be seen of this error; None where it is none of memory.
@@ -94,7 +100,7 @@ def scene_of(  # noqa: PLR0913 - each is told by another part
     if cause is None:
         return None
     notes: list[str] = []
-    request = _tried(lambda: _request(cause, error, shown, raised), notes) or Request("")
+    request = _tried(lambda: _request(cause, error, shown, raised), notes) or AllocationRequest("")
     scene = Scene(elapsed_s, request)
     pool = _tried(lambda: _pool(cause, request, dumps), notes)
     limits = _tried(host_limits, notes) or ()
@@ -110,12 +116,12 @@ def scene_of(  # noqa: PLR0913 - each is told by another part
     )
 
 
-def host_limits() -> tuple[Limit, ...]:
+def host_limits() -> tuple[LimitSeen, ...]:
     """What ends the memory of a process on the host, and what is in use of each."""
     return tuple(_host_limits())
 
 
-def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> Request:
+def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> AllocationRequest:
     """Where the program is that has asked, and how large its batch: seen when it is refused."""
     where, call, batch = None, None, None
     for _ in range(_DEEPEST):
@@ -128,12 +134,12 @@ def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> Reque
             where = f"{shown(code.co_filename)}:{frame.f_lineno}"
             break
         frame = frame.f_back
-    return Request(error, where=where, call=call, batch_size=batch)
+    return AllocationRequest(error, where=where, call=call, batch_size=batch)
 
 
 def _request(
-    cause: BaseException, error: BaseException, shown: Shown, raised: Request | None
-) -> Request:
+    cause: BaseException, error: BaseException, shown: Shown, raised: AllocationRequest | None
+) -> AllocationRequest:
     told = request_of(cause)
     where, call, batch = None, None, None
     for frame, line in _frames(cause) or _frames(error):
@@ -176,7 +182,7 @@ def _batch_of(frame: FrameType) -> int | None:
     return rows
 
 
-def _pool(cause: BaseException, request: Request, dumps: str | None) -> Pool | None:
+def _pool(cause: BaseException, request: AllocationRequest, dumps: str | None) -> Pool | None:
     said = pool_says(cause)
     if said is not None:
         # PyTorch does not say how large its pieces are: only that none was large enough.
@@ -194,7 +200,7 @@ def _pool(cause: BaseException, request: Request, dumps: str | None) -> Pool | N
     return newest_pool(prefix, request.allocator) if is_tensorflow and prefix else None
 
 
-def _with_limit(pool: Pool | None, request: Request) -> Pool | None:
+def _with_limit(pool: Pool | None, request: AllocationRequest) -> Pool | None:
     if pool is None or pool.limit_bytes is not None:
         return pool
     megabytes = os.environ.get(HOST_POOL, "")
@@ -245,22 +251,22 @@ def _plain(row: Row) -> Held:
     return Held(row.kind, row.count, as_plain(row.size_bytes), row.place, held_by, where)
 
 
-def _host_limits() -> Iterator[Limit]:
+def _host_limits() -> Iterator[LimitSeen]:
     status = text_of("/proc/self/status")
     most = soft_limit("RLIMIT_AS")
     if most is not None:
-        yield Limit(ADDRESSES, most, _kib(status, "VmSize"))
+        yield LimitSeen(ADDRESSES, most, _kib(status, "VmSize"))
     group = CgroupProbe()
     reading = group.read()
     limit = group.limit_bytes()
     if limit is not None:
         gauges = getattr(reading, "gauges", {})
         current = gauges.get(CURRENT) if gauges.get(LIMIT) == limit else None
-        yield Limit(GROUP, limit, current)
+        yield LimitSeen(GROUP, limit, current)
     machine = text_of("/proc/meminfo")
     total, free = _kib(machine, "MemTotal"), _kib(machine, "MemAvailable")
     if total is not None:
-        yield Limit(MACHINE, total, None if free is None else total - free)
+        yield LimitSeen(MACHINE, total, None if free is None else total - free)
 
 
 def _kib(text: str, name: str) -> int | None:

@@ -10,7 +10,7 @@ from lowwater.agent.journal import Journal
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.factors import find_factor
-from lowwater.diagnose.look import Look
+from lowwater.diagnose.look import FirstLook
 from lowwater.diagnose.patient_brake import PatientBrake
 from lowwater.model.policy import POLICY
 
@@ -44,7 +44,7 @@ class ChangedRun:
             find_factor(key).apply(self._change, detail)
         if not self._changes:
             # What was seen of the program as it is tells which changes apply.
-            Look(self._tell_facts, self._shown).apply(self._change)
+            FirstLook(self._tell_facts, self._shown).apply(self._change)
         self._cuts.apply(self._change, self._limits, self._tell_once)
 
     def pass_boundary(self, name: str, where: str | None) -> None:

@@ -47,7 +47,7 @@ _numbers = itertools.count()
 _names: "weakref.WeakKeyDictionary[Any, int]" = weakref.WeakKeyDictionary()
 
 
-class Look:
+class FirstLook:
     """Sees every `fit`; keeps names, never an object."""
 
     def __init__(

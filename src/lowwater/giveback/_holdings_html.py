@@ -22,7 +22,7 @@ def render(holdings: Holdings) -> str:
     return f"<div><b>{escape(text.headline(holdings))}</b><table>{head}{rows}</table>{notes}</div>"
 
 
-def _cells(line: text.Line) -> tuple[str, ...]:
+def _cells(line: text.TableLine) -> tuple[str, ...]:
     held_by = f"{line.held_by} at {line.where}" if line.where else line.held_by
     return (*line[:4], held_by)
 

@@ -19,7 +19,7 @@ _REST = "in use, but not in any object found"
 _SHARED = "some tensors share memory"
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """One row as it is shown."""
 
     kind: str
@@ -44,16 +44,16 @@ def headline(holdings: Holdings) -> str:
     return f"in use: {', '.join(told)}"
 
 
-def told_rows(holdings: Holdings) -> Iterator[Line]:
+def told_rows(holdings: Holdings) -> Iterator[TableLine]:
     """The largest, the sum of all others, and what was not found, for each place."""
     for row in holdings.rows[:_MOST_ROWS]:
         size = format_bytes(row.size_bytes)
-        yield Line(row.kind, f"{row.count:,}", size, row.place, row.held_by, row.where or "")
+        yield TableLine(row.kind, f"{row.count:,}", size, row.place, row.held_by, row.where or "")
     yield from _smaller(holdings.rows[_MOST_ROWS:])
     for place, rest in holdings.not_attributed_bytes.items():
         if rest is not None:
             why = _REST if rest >= 0 else _SHARED
-            yield Line(NOT_ATTRIBUTED, "", format_bytes(rest), place, why)
+            yield TableLine(NOT_ATTRIBUTED, "", format_bytes(rest), place, why)
 
 
 def told_notes(holdings: Holdings) -> Iterator[str]:
@@ -64,17 +64,17 @@ def told_notes(holdings: Holdings) -> Iterator[str]:
     yield from holdings.notes
 
 
-def _smaller(rows: tuple[Holding, ...]) -> Iterator[Line]:
+def _smaller(rows: tuple[Holding, ...]) -> Iterator[TableLine]:
     for place in dict.fromkeys(row.place for row in rows):
         alike = [row for row in rows if row.place == place]
         size = format_bytes(sum(row.size_bytes for row in alike))
         count = f"{sum(row.count for row in alike):,}"
-        yield Line("smaller", count, size, place, f"{len(alike)} more rows")
+        yield TableLine("smaller", count, size, place, f"{len(alike)} more rows")
 
 
 def _lines(holdings: Holdings) -> Iterator[str]:
     yield headline(holdings)
-    rows = [Line("kind", "count", "bytes", "place", "held by"), *told_rows(holdings)]
+    rows = [TableLine("kind", "count", "bytes", "place", "held by"), *told_rows(holdings)]
     # A name of a remainder may reach into the column of counts, which it leaves empty.
     wide = [max(len(row[column]) for row in rows) for column in range(4)]
     wide[0] = max(len(row.kind) for row in rows if row.kind != NOT_ATTRIBUTED)
@@ -88,7 +88,7 @@ def _lines(holdings: Holdings) -> Iterator[str]:
     yield from (f"note: {note}" for note in told_notes(holdings))
 
 
-def _holder(row: Line, room: int) -> str:
+def _holder(row: TableLine, room: int) -> str:
     """Both if there is room; else the end of the path, and of a name what is left."""
     if not row.where:
         return _cut(row.held_by, room)

@@ -17,7 +17,7 @@ from lowwater.model.user_code import is_users
 LIBRARIES = "libraries"
 
 
-class Holder(NamedTuple):
+class NamedHolder(NamedTuple):
     """A holder in words; those with the same words are told apart by the path to them."""
 
     held_by: str
@@ -31,9 +31,9 @@ class HolderNames:
         """No file was read yet."""
         self._sources = Sources()
         self._known: set[str] = set()
-        self._ways: dict[Holder, list[Node]] = {}
+        self._ways: dict[NamedHolder, list[Node]] = {}
 
-    def of(self, node: Node) -> Holder:
+    def of(self, node: Node) -> NamedHolder:
         """Who holds what lies on this path: the variable, with the names that follow it."""
         way = [*node.path_up()][::-1]
         root = way[0]
@@ -43,11 +43,11 @@ class HolderNames:
         while root.is_users and labels < len(way) and way[labels].label:
             labels += 1
         way = way[:labels]
-        holder = Holder(_words(way), way[-1].key)
+        holder = NamedHolder(_words(way), way[-1].key)
         self._ways.setdefault(holder, way)
         return holder
 
-    def line(self, holder: Holder) -> str | None:
+    def line(self, holder: NamedHolder) -> str | None:
         """The line that sets the variable, or adds to it; None where it is not known."""
         way = self._ways.get(holder)
         if way is None or not way[0].objects:
@@ -132,8 +132,8 @@ def _called_by(frame: FrameType) -> tuple[FrameType, FrameType | None]:
     return called, outer
 
 
-def _in_library(root: Node) -> Holder:
+def _in_library(root: Node) -> NamedHolder:
     package = package_of(root.label)
     # Functions and classes of all libraries share one root.
     is_package = bool(package) and " " not in package
-    return Holder(f"inside {package}" if is_package else "inside a library")
+    return NamedHolder(f"inside {package}" if is_package else "inside a library")

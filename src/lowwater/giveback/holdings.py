@@ -12,7 +12,7 @@ from lowwater.agent.census.leaves import Leaves
 from lowwater.agent.census.look import Look, collector_off
 from lowwater.agent.census.nodes import Node
 from lowwater.giveback import _holdings_html, _holdings_text
-from lowwater.giveback.holder_names import LIBRARIES, Holder, HolderNames
+from lowwater.giveback.holder_names import LIBRARIES, HolderNames, NamedHolder
 from lowwater.giveback.living import (
     DATASET,
     LAYER,
@@ -32,7 +32,7 @@ from lowwater.probes.memory import PlaceMemory, memory
 OBJECTS: Final = "objects"
 _OWNERS: Final = (OPTIMIZER, MODEL, LAYER, DATASET)
 _WANTED: Final = frozenset({*_OWNERS, VARIABLE})
-_NO_HOLDER: Final = Holder("no holder found")
+_NO_HOLDER: Final = NamedHolder("no holder found")
 _UNHELD: Final = (
     "no holder found: no variable leads there; it may wait for a garbage collection, or a library "
     "holds it outside Python"
@@ -165,7 +165,7 @@ def _told(rows: list[Holding], levels: Mapping[str, PlaceMemory], notes: list[st
 class _Row(NamedTuple):
     kind: str
     place: str
-    holder: Holder
+    holder: NamedHolder
 
 
 class _Account:
@@ -215,7 +215,7 @@ class _Account:
             self._counts.setdefault(row, set()).update(owners)
         self._buffers.update(leaf.buffer for leaf in parts if leaf.buffer is not None)
 
-    def _whose(self, node: Node | None, thing: Any, own: str) -> tuple[str, Holder, set[int]]:  # noqa: ANN401
+    def _whose(self, node: Node | None, thing: Any, own: str) -> tuple[str, NamedHolder, set[int]]:  # noqa: ANN401
         """What it is part of, who holds that, and the objects that are counted for it."""
         owned = self._owner_of.get(self._leaves.identity(thing))
         if owned is not None:
@@ -239,7 +239,7 @@ class _Account:
             return next((one for one in reversed(above) if one[0] == MODEL), found)
         return found
 
-    def _named(self, node: Node | None) -> Holder:
+    def _named(self, node: Node | None) -> NamedHolder:
         return _NO_HOLDER if node is None else self._names.of(node)
 
     def _owners(self) -> dict[int, tuple[str, Node | None, int]]:
@@ -263,13 +263,13 @@ class _Account:
 
     def _objects(self) -> Iterator[Holding]:
         """What else Python's objects take, by variable; those of libraries as one."""
-        sizes: Counter[Holder] = Counter()
-        counts: Counter[Holder] = Counter()
+        sizes: Counter[NamedHolder] = Counter()
+        counts: Counter[NamedHolder] = Counter()
         for root in self._look.roots:
             for node in root.all_below():
                 if node is root or self._leaves.kind(node.kind) is not None:
                     continue
-                holder = self._names.of(node) if root.is_users else Holder(LIBRARIES)
+                holder = self._names.of(node) if root.is_users else NamedHolder(LIBRARIES)
                 sizes[holder] += node.own_bytes
                 counts[holder] += node.count
         for holder, size_bytes in sizes.items():

@@ -24,7 +24,7 @@ from lowwater.giveback.receipt import (
     given_back,
     parts_given_back,
 )
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps import LADDER, ReleaseStep
 from lowwater.giveback.steps.keras_state import settings
 from lowwater.giveback.unread import held_by_unread_variables, reads_now
@@ -35,7 +35,7 @@ _HOLDING_WEIGHTS = frozenset((MODEL, OPTIMIZER, LAYER, VARIABLE))
 _TOLD = _HOLDING_WEIGHTS | {SESSION}
 
 
-def climb(request: Request) -> Receipt:
+def climb(request: ReleaseRequest) -> Receipt:
     """All steps that the level allows."""
     request.seen = watched = request.seen or living()
     first = before = levels_now()
@@ -54,7 +54,7 @@ def climb(request: Request) -> Receipt:
     return replace(receipt, devices=compared(devices, devices_now(before)))
 
 
-def _run(step: ReleaseStep, request: Request) -> str | None:
+def _run(step: ReleaseStep, request: ReleaseRequest) -> str | None:
     """A step that fails is told of; the others may still give something back."""
     try:
         return step.run(request)
@@ -76,7 +76,9 @@ def _done(
     )
 
 
-def _receipt(request: Request, first: Levels, last: Levels, steps: tuple[StepDone, ...]) -> Receipt:
+def _receipt(
+    request: ReleaseRequest, first: Levels, last: Levels, steps: tuple[StepDone, ...]
+) -> Receipt:
     left = _survivors(request)
     return Receipt(
         name=request.name,
@@ -100,7 +102,7 @@ def _reserves(last: Levels) -> tuple[Reserve, ...]:
     return (Reserve("TensorFlow's pool", last.pool_bytes, last.pool_in_use_bytes),)
 
 
-def _survivors(request: Request) -> tuple[Survivor, ...]:
+def _survivors(request: ReleaseRequest) -> tuple[Survivor, ...]:
     expected = _expected_dead(request)
     try:
         known = _circumstances(request) if expected else Circumstances()
@@ -110,7 +112,7 @@ def _survivors(request: Request) -> tuple[Survivor, ...]:
         return tuple(Survivor(one.what, "unknown") for one in outermost(expected))
 
 
-def _circumstances(request: Request) -> Circumstances:
+def _circumstances(request: ReleaseRequest) -> Circumstances:
     if request.block is not None:
         return Circumstances(request.block.variables()[0], request.block.reasons())
     was_asked_for = bool(request.given)
@@ -118,7 +120,7 @@ def _circumstances(request: Request) -> Circumstances:
     return Circumstances({}, spared, held_by_unread_variables(), was_asked_for)
 
 
-def _expected_dead(request: Request) -> list[Watched]:
+def _expected_dead(request: ReleaseRequest) -> list[Watched]:
     """What was given, or made in the block, and lives on with its content; else all that does."""
     if request.block is not None:
         # Libraries make functions and data sets of their own, and keep them.

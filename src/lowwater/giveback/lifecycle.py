@@ -19,7 +19,7 @@ from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import MODEL, Watched, living
 from lowwater.giveback.parts import parts_of
 from lowwater.giveback.receipt import Receipt, given_back
-from lowwater.giveback.request import Level, Request, one_at_a_time
+from lowwater.giveback.request import Level, ReleaseRequest, one_at_a_time
 from lowwater.giveback.tracebacks import clear_finished_frames
 from lowwater.probes.levels import Levels, levels_now
 
@@ -153,7 +153,7 @@ class lifecycle:  # noqa: N801 - reads as a word of the language, like `contextl
 
     def _release(self, run: _Run) -> Receipt:
         grown = given_back(levels_now().in_use_bytes, run.levels.in_use_bytes)
-        request = Request(
+        request = ReleaseRequest(
             where=f"the end of lifecycle {self.name!r}, {run.block.where}"
             if self.name
             else f"the end of the lifecycle at {run.block.where}",
@@ -188,7 +188,7 @@ def _looked_for(run: _Run) -> str:
     return "no model, optimizer, layer or variable of the block"
 
 
-def _expected_dead(run: _Run, request: Request) -> list[Watched]:
+def _expected_dead(run: _Run, request: ReleaseRequest) -> list[Watched]:
     spared = _at_work_parts(run, request) | request.kept
     born = [one for one in request.seen if run.made(one) and one.identity not in spared]
     if run.overlaps:
@@ -199,7 +199,7 @@ def _expected_dead(run: _Run, request: Request) -> list[Watched]:
     return born
 
 
-def _at_work_parts(run: _Run, request: Request) -> set[int]:
+def _at_work_parts(run: _Run, request: ReleaseRequest) -> set[int]:
     """The identity of all that belongs to a model which is being fitted or asked."""
     found: set[int] = set()
     for model, call in at_work():

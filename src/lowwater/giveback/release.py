@@ -11,7 +11,7 @@ from lowwater.giveback.ladder import climb
 from lowwater.giveback.living import LAYER, MODEL, OPTIMIZER, Watched, kind_of, what_is
 from lowwater.giveback.parts import parts_of, parts_of_others
 from lowwater.giveback.receipt import Receipt
-from lowwater.giveback.request import Level, Request, one_at_a_time
+from lowwater.giveback.request import Level, ReleaseRequest, one_at_a_time
 
 _HOLLOWABLE = (MODEL, LAYER, OPTIMIZER)
 _OTHER = "object"
@@ -39,7 +39,7 @@ def release(
         raise UsageError(
             "unknown level", received=repr(level), advice='level="gentle" or "thorough"'
         )
-    request = Request(
+    request = ReleaseRequest(
         where=calling_line(), level=level, hollow=hollow, force=force, notebook=notebook
     )
     with one_at_a_time:
@@ -56,7 +56,7 @@ def release(
         return climb(request)
 
 
-def _take(thing: Any, request: Request) -> None:  # noqa: ANN401 - this is where it is checked
+def _take(thing: Any, request: ReleaseRequest) -> None:  # noqa: ANN401 - this is where it is checked
     if is_shell(thing):
         request.notes.append(f"nothing to do: {story_of(thing)}")
         return
@@ -104,7 +104,7 @@ def _refuse_those_at_work(objects: tuple[object, ...]) -> None:
                 )
 
 
-def _refuse_parts_of_others(request: Request) -> None:
+def _refuse_parts_of_others(request: ReleaseRequest) -> None:
     others = parts_of_others(request.given)
     for one in request.given:
         if one.identity in others:

@@ -29,7 +29,7 @@ Level = Literal["gentle", "thorough"]
 
 
 @dataclass(slots=True)
-class Request:
+class ReleaseRequest:
     """One release. Objects are held weakly: this must not be what keeps them alive.
 
     `given` should die, and with them their `parts`. With `hollow` they are emptied if they do

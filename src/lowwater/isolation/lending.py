@@ -14,7 +14,7 @@ from lowwater.isolation.local.channel import Channel
 ASK = "ask"
 
 
-class Question(NamedTuple):
+class LoanQuestion(NamedTuple):
     """One call, or the reading of an attribute, of a lent object."""
 
     number: int
@@ -50,7 +50,7 @@ class Lender:
 
         return number_of
 
-    def answer(self, question: Question) -> tuple[bool, Any]:
+    def answer(self, question: LoanQuestion) -> tuple[bool, Any]:
         """What the real object says: whether it answered, and the value or the exception."""
         try:
             found = getattr(self._lent[question.number], question.name)
@@ -80,7 +80,7 @@ class Borrower:
     def _asker(self, number: int) -> Callable[..., Any]:
         def ask(name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             with self._asking:
-                self._channel.send(ASK, Question(number, name, args, kwargs))
+                self._channel.send(ASK, LoanQuestion(number, name, args, kwargs))
                 message = self._channel.receive()
             if message is None:
                 raise ConnectionError("the caller has ended")

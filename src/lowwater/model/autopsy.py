@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from lowwater.model.out_of_memory import Request
+from lowwater.model.out_of_memory import AllocationRequest
 
 # What a reader would read, and a recording has room for.
 MOST_HELD: Final = 12
@@ -43,7 +43,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class LimitSeen:
     """What the memory of the process ends at, and how much was in use of it."""
 
     name: str
@@ -72,11 +72,11 @@ class Scene:
     """
 
     elapsed_s: float = 0.0
-    request: Request | None = None
+    request: AllocationRequest | None = None
     pool: Pool | None = None
     in_use_bytes: Mapping[str, int] = field(default_factory=dict)
     held: tuple[Held, ...] = ()
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[LimitSeen, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -99,7 +99,7 @@ class Autopsy:
     manner: Manner
     because: str
     place: str
-    request: Request | None = None
+    request: AllocationRequest | None = None
     limit_name: str | None = None
     limit_bytes: int | None = None
     in_use_bytes: int | None = None

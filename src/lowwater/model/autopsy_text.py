@@ -6,7 +6,7 @@ from typing import Final
 
 from lowwater.model.autopsy import Autopsy, Held
 from lowwater.model.gauges import HOST
-from lowwater.model.out_of_memory import Request
+from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes
 
@@ -61,7 +61,7 @@ def _facts(autopsy: Autopsy) -> Iterator[tuple[str, str]]:
         yield "Batch", autopsy.about_batch
 
 
-def _asked(request: Request) -> str:
+def _asked(request: AllocationRequest) -> str:
     size = "an unknown amount" if request.size_bytes is None else format_bytes(request.size_bytes)
     shape = "" if request.shape is None else f"shape {[*request.shape]}"
     what = " ".join(filter(None, [request.dtype, shape]))

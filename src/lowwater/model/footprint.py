@@ -58,7 +58,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PeakLine:
     """Peak by batch size, as a straight line with the noise around it.
 
     `error` is the standard deviation of the points, as a share of the largest peak; `spread` and
@@ -110,7 +110,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PeakPart:
     """A share of the peak; `is_at_most` where it is an upper bound."""
 
     name: str
@@ -148,7 +148,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StepsFound:
     """All that the steps of one model have shown, before anything is made of it."""
 
     place: str
@@ -171,7 +171,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class TensorLimit:
     """So many bytes for tensors, and where the number comes from."""
 
     limit_bytes: int

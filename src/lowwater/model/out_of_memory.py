@@ -71,7 +71,7 @@ class PoolSays:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AllocationRequest:
     """What was asked for when memory ran out; None for what the error does not say."""
 
     error: str
@@ -96,7 +96,7 @@ def cause_in_memory(error: BaseException | None) -> BaseException | None:
     return next(filter(_says_so, _with_causes(error)), None)
 
 
-def request_of(error: BaseException) -> Request:
+def request_of(error: BaseException) -> AllocationRequest:
     """What the error says of what was asked for."""
     text = text_of(error)
     size, shape, dtype = _of_numpy(error)
@@ -106,7 +106,7 @@ def request_of(error: BaseException) -> Request:
     size = size or (told if told is not None else _bytes_of(shape, dtype))
     operation = _OP.search(text)
     allocator = _ALLOCATOR.search(text)
-    return Request(
+    return AllocationRequest(
         line_of(error),
         None if size is None else min(size, _MOST_BYTES),
         shape,

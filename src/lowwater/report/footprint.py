@@ -8,7 +8,7 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lowwater.model.footprint import Buffer, Limit, Remedy, StepKind
+from lowwater.model.footprint import Buffer, Remedy, StepKind, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration, format_interval
@@ -75,7 +75,7 @@ def _story(answer: Answer) -> Iterator[str]:
 
 
 def _table(answer: Answer) -> Table:
-    limit = answer.limit if isinstance(answer.limit, Limit) else None
+    limit = answer.limit if isinstance(answer.limit, TensorLimit) else None
     table = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(3):
         table.add_column(justify="right", no_wrap=True)
@@ -100,7 +100,7 @@ def _shown_sizes(answer: Answer) -> list[int]:
     return sorted(shown)
 
 
-def _row(answer: Answer, limit: Limit | None, batch_size: int) -> tuple[Text, ...]:
+def _row(answer: Answer, limit: TensorLimit | None, batch_size: int) -> tuple[Text, ...]:
     told = answer.footprint.at(batch_size)
     is_largest = isinstance(answer.largest, LargestBatch) and batch_size == int(answer.largest)
     number = Text(str(batch_size), "bold" if is_largest else "")
@@ -149,7 +149,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield f"No largest batch: {one_line(largest.why)}."
     elif not largest.is_confirmed:
         yield f"The largest batch is {one_line(largest.because)}."
-    if isinstance(answer.limit, Limit) and not answer.limit.is_given:
+    if isinstance(answer.limit, TensorLimit) and not answer.limit.is_given:
         yield f"The limit: {one_line(answer.limit.because)}."
     elif footprint.place.startswith("CPU") and not isinstance(answer.beside_bytes, NotMeasured):
         beside = format_bytes(answer.beside_bytes)
@@ -232,5 +232,5 @@ def _next(answer: Answer) -> Iterator[RenderableType]:
     largest = answer.largest
     if isinstance(largest, LargestBatch):
         yield prose(f"Next: `batch_size={int(largest)}` in your `fit`.")
-    if isinstance(answer.limit, Limit) and not answer.limit.is_given:
+    if isinstance(answer.limit, TensorLimit) and not answer.limit.is_given:
         yield prose('For another machine or device: `--limit "8 GiB"`.')

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, Final
 
-from lowwater.model.footprint import Buffer, Estimate, Limit, StepPeak
+from lowwater.model.footprint import Buffer, Estimate, StepPeak, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.answer import Answer
 from lowwater.sizing.curve import Curve
@@ -68,7 +68,7 @@ def _estimate(told: Estimate) -> dict[str, Any]:
     return asdict(told)
 
 
-def _limit(limit: Limit | NotMeasured) -> dict[str, Any]:
+def _limit(limit: TensorLimit | NotMeasured) -> dict[str, Any]:
     if isinstance(limit, NotMeasured):
         return {"limit_bytes": None, "is_given": False, "because": limit.why}
     return asdict(limit)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lowwater.model.footprint import Buffer, Limit, Remedy, Story
+from lowwater.model.footprint import Buffer, Remedy, Story, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.found import Footprint
 from lowwater.sizing.largest import LargestBatch
@@ -12,7 +12,7 @@ _NOT_ASKED: Final = NotMeasured("not asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class BatchNeed:
     """Whether the batch that was asked for fits; None where it cannot be said."""
 
     batch_size: int
@@ -25,9 +25,9 @@ class Answer:
     """A footprint, the limit, and the largest batch below it."""
 
     footprint: Footprint
-    limit: Limit | NotMeasured
+    limit: TensorLimit | NotMeasured
     largest: LargestBatch | NotMeasured
-    need: Need | None = None
+    need: BatchNeed | None = None
     pipeline: tuple[Buffer, ...] = ()
     # Of `Remedy.name`, best first; filled where a larger batch was asked for.
     remedies: tuple[Remedy, ...] = ()

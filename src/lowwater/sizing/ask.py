@@ -4,21 +4,21 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lowwater.errors import NotPicklable
-from lowwater.model.footprint import Buffer, Found, Limit, Remedy, StepKind, StepPeak
+from lowwater.model.footprint import Buffer, Remedy, StepKind, StepPeak, StepsFound, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes
-from lowwater.sizing.answer import Answer, Need
+from lowwater.sizing.answer import Answer, BatchNeed
 from lowwater.sizing.footprint import fits_in_child, found_in_child
 from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.largest import LargestBatch, Try, largest_below
 from lowwater.sizing.limits import free_here, limit_of
-from lowwater.sizing.measure import Plan, measured
+from lowwater.sizing.measure import MeasuringPlan, measured
 from lowwater.sizing.subject import Subject
 from lowwater.sizing.what_helps import Wanted, remedies_for
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class FootprintRequest:
     """What the user asks for."""
 
     batch_size: int | None = None
@@ -26,10 +26,12 @@ class Request:
     limit_bytes: int | None = None
 
 
-def answered(subject: Subject, request: Request, pipeline: tuple[Buffer, ...] = ()) -> Answer:
+def answered(
+    subject: Subject, request: FootprintRequest, pipeline: tuple[Buffer, ...] = ()
+) -> Answer:
     """Measure and confirm in fresh processes; what cannot be sent is measured here, in one."""
     asked = request.batch_size or subject.samples.own_batch
-    found = _found(subject, Plan(asked))
+    found = _found(subject, MeasuringPlan(asked))
     footprint = footprint_of(found, asked or max(one.batch_size for one in found.of(_TRAIN)))
     limit = limit_of(request.limit_bytes, found)
     attempt = None if isinstance(limit, NotMeasured) else _attempt(subject, limit, found)
@@ -54,7 +56,7 @@ _IN_ONE: Final = (
 )
 
 
-def _found(subject: Subject, plan: Plan) -> Found:
+def _found(subject: Subject, plan: MeasuringPlan) -> StepsFound:
     try:
         return found_in_child(subject, plan)
     except NotPicklable:
@@ -62,7 +64,7 @@ def _found(subject: Subject, plan: Plan) -> Found:
         return replace(found, notes=(*found.notes, _IN_ONE))
 
 
-def _attempt(subject: Subject, limit: Limit, found: Found) -> Try:
+def _attempt(subject: Subject, limit: TensorLimit, found: StepsFound) -> Try:
     def attempt(batch_size: int) -> StepPeak | None:
         return fits_in_child(subject, batch_size, limit.limit_bytes - found.other_bytes)
 
@@ -70,7 +72,7 @@ def _attempt(subject: Subject, limit: Limit, found: Found) -> Try:
 
 
 def _largest(
-    footprint: Footprint, limit: Limit | NotMeasured, attempt: Try | None
+    footprint: Footprint, limit: TensorLimit | NotMeasured, attempt: Try | None
 ) -> LargestBatch | NotMeasured:
     if isinstance(limit, NotMeasured):
         return NotMeasured(f"there is no limit: {limit.why}")
@@ -80,16 +82,16 @@ def _largest(
         return largest_below(footprint, limit, None, free_here())
 
 
-def _need(wanted: int | None, largest: LargestBatch | NotMeasured) -> Need | None:
+def _need(wanted: int | None, largest: LargestBatch | NotMeasured) -> BatchNeed | None:
     if wanted is None:
         return None
     if isinstance(largest, NotMeasured):
-        return Need(wanted, None, largest.why)
+        return BatchNeed(wanted, None, largest.why)
     limit = format_bytes(largest.limit_bytes)
     if wanted <= largest:
-        return Need(wanted, fits=True, because=f"a batch of {wanted} fits {limit}")
+        return BatchNeed(wanted, fits=True, because=f"a batch of {wanted} fits {limit}")
     told = f"a batch of {wanted} does not fit {limit}: the largest that does is {int(largest)}"
-    return Need(wanted, fits=False, because=told)
+    return BatchNeed(wanted, fits=False, because=told)
 
 
 def _remedies(

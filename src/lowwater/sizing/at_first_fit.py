@@ -97,7 +97,7 @@ def _instead_of(method: Callable[..., Any], job: Job, witness: _Witness) -> Call
 
 
 def _answer(given: dict[str, Any], job: Job, story: Story) -> Any:
-    from lowwater.sizing.ask import Request, answered
+    from lowwater.sizing.ask import FootprintRequest, answered
     from lowwater.sizing.footprint import subject_of
     from lowwater.sizing.pipeline import buffers_of
 
@@ -106,7 +106,7 @@ def _answer(given: dict[str, Any], job: Job, story: Story) -> Any:
         pipeline = buffers_of(x, y)
         subject = subject_of(model, x, y, given.get("sample_weight"), given.get("class_weight"))
         own = given.get("batch_size") or subject.samples.own_batch or _batch_of_call(x, story)
-        request = Request(job.batch_size or own, job.need_batch, job.limit_bytes)
+        request = FootprintRequest(job.batch_size or own, job.need_batch, job.limit_bytes)
         return replace(answered(subject, request, pipeline), story=story)
     except UserError as error:
         return error

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from lowwater.model.footprint import Estimate, Fixed, Line, StepKind, StepPeak
+from lowwater.model.footprint import Estimate, Fixed, PeakLine, StepKind, StepPeak
 
 # What peaks of real steps differ from a line by, and for how many points that experience counts.
 _USUAL_ERROR = 0.012
@@ -31,7 +31,7 @@ class Curve:
     """What was measured, and the line through it; without a line, the reason."""
 
     points: tuple[StepPeak, ...]
-    line: Line | None
+    line: PeakLine | None
     # How far the last point lies from what the others say of it, as a share of it.
     miss: float | None
     why_no_line: str = ""
@@ -103,16 +103,16 @@ def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak,
     return tuple(point for point in points if point.peak_bytes - kept > least)
 
 
-def _on(line: Line, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
+def _on(line: PeakLine, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
     return [point for point in points if point.batch_size >= line.from_batch]
 
 
-def _holds(line: Line, points: Sequence[StepPeak]) -> bool:
+def _holds(line: PeakLine, points: Sequence[StepPeak]) -> bool:
     used = _on(line, points)
     return _bend(used) <= 1 and _largest_miss(line, used) <= _MOST_MISS
 
 
-def _line(points: Sequence[StepPeak]) -> Line:
+def _line(points: Sequence[StepPeak]) -> PeakLine:
     """Least squares: of a small batch the pool's rounding is a larger share, so it counts less.
 
     Fresh pools, seven models, at 4 to 8 times the largest batch: the line missed by 1.6 to 4.1 % in
@@ -130,7 +130,7 @@ def _line(points: Sequence[StepPeak]) -> Line:
     variance = (sum((miss / largest) ** 2 for miss in misses) + _EXPERIENCE * scatter**2) / (
         len(points) - 2 + _EXPERIENCE
     )
-    return Line(
+    return PeakLine(
         intercept_bytes=level - slope * mean,
         bytes_per_sample=slope,
         error=variance**0.5,
@@ -168,7 +168,7 @@ def _how_it_bends(points: Sequence[StepPeak]) -> str:
     return "the peak does not grow evenly with the batch"
 
 
-def _largest_miss(line: Line, points: Sequence[StepPeak]) -> float:
+def _largest_miss(line: PeakLine, points: Sequence[StepPeak]) -> float:
     return max(abs(line.peak_bytes(one.batch_size) / one.peak_bytes - 1) for one in points)
 
 

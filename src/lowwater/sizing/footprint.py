@@ -5,7 +5,7 @@ from typing import Any
 
 from lowwater.errors import ChildDied, ChildTimedOut, NotPicklable, UsageError
 from lowwater.isolation.call import packed
-from lowwater.model.footprint import Found, StepPeak
+from lowwater.model.footprint import StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.apart import StepsApart
 from lowwater.sizing.backends import has_pool, variables_of
@@ -13,7 +13,7 @@ from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
-from lowwater.sizing.measure import Plan, fits, measured
+from lowwater.sizing.measure import MeasuringPlan, fits, measured
 from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.step_function import (
@@ -73,7 +73,7 @@ def largest_batch(  # noqa: PLR0913 - those of `fit`
     """
     given = given_limit(limit)
     subject = subject_of(model, x, y, sample_weight, class_weight)
-    found: Found = found_in_child(subject, Plan(None, kinds=()))
+    found: StepsFound = found_in_child(subject, MeasuringPlan(None, kinds=()))
     below = limit_of(given, found)
     if isinstance(below, NotMeasured):
         raise UsageError("there is no limit", received=below.why, advice='limit="8 GiB"')
@@ -85,9 +85,9 @@ def largest_batch(  # noqa: PLR0913 - those of `fit`
     return largest_below(result, below, attempt, free_here())
 
 
-def plan_of(subject: Subject, batch_size: int | None) -> Plan:
+def plan_of(subject: Subject, batch_size: int | None) -> MeasuringPlan:
     """All kinds of steps; a function of the user's own makes one kind."""
-    plan = Plan(batch_size)
+    plan = MeasuringPlan(batch_size)
     return replace(plan, kinds=()) if isinstance(subject.model, StepFunction) else plan
 
 
@@ -102,12 +102,12 @@ def subject_of(model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any
     return Subject(model, samples_of(x, y, sample_weight), backend, options)
 
 
-def found_in_child(subject: Subject, plan: Plan) -> Found:
+def found_in_child(subject: Subject, plan: MeasuringPlan) -> StepsFound:
     """Measure in fresh children: where tensors come from a pool, one for each batch size."""
     try:
         if has_pool(subject.backend):
             return measured(subject, plan, StepsApart(subject))
-        found: Found = in_fresh_child(
+        found: StepsFound = in_fresh_child(
             measured, subject, plan, variables=variables_of(subject.backend, None)
         )
     except NotPicklable:

@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from lowwater.model.footprint import Estimate, Fixed, Found, Length, Part, StepKind, StepPeak
+from lowwater.model.footprint import (
+    Estimate,
+    Fixed,
+    Length,
+    PeakPart,
+    StepKind,
+    StepPeak,
+    StepsFound,
+)
 from lowwater.sizing.curve import Curve, fit
 from lowwater.sizing.parts import parts_of
 
@@ -39,11 +47,11 @@ class Footprint:
         return self.at(self.batch_size).interval_bytes
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[PeakPart, ...]:
         """What the peak of a training step with `batch_size` is made of; they add up to it."""
         return self.parts_at(self.batch_size)
 
-    def parts_at(self, batch_size: int) -> tuple[Part, ...]:
+    def parts_at(self, batch_size: int) -> tuple[PeakPart, ...]:
         """What the peak of a training step with another batch is made of."""
         curve, peak = self.curves[StepKind.TRAIN], self.at(batch_size).peak_bytes
         return () if peak is None else parts_of(peak, batch_size, self.fixed, curve.line)
@@ -62,7 +70,7 @@ class Footprint:
         return drawn(self)
 
 
-def footprint_of(found: Found, batch_size: int) -> Footprint:
+def footprint_of(found: StepsFound, batch_size: int) -> Footprint:
     """What the steps show."""
     kinds = {step.kind for step in found.steps}
     curves = {kind: fit(found.of(kind), found.fixed) for kind in StepKind if kind in kinds}

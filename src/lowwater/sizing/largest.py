@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lowwater.errors import UsageError
-from lowwater.model.footprint import Limit, StepPeak
+from lowwater.model.footprint import StepPeak, TensorLimit
 from lowwater.model.units import format_bytes
 from lowwater.sizing.curve import Curve, fit
 from lowwater.sizing.found import Footprint
@@ -63,7 +63,7 @@ class _Bracket:
 
 
 def largest_below(
-    footprint: Footprint, limit: Limit, attempt: Try | None, free_bytes: int | None
+    footprint: Footprint, limit: TensorLimit, attempt: Try | None, free_bytes: int | None
 ) -> LargestBatch:
     """Ask the line, then real steps under that very limit.
 
@@ -82,7 +82,7 @@ def largest_below(
 
 
 def _search(
-    footprint: Footprint, limit: Limit, attempt: Try, free_bytes: int | None, below: int
+    footprint: Footprint, limit: TensorLimit, attempt: Try, free_bytes: int | None, below: int
 ) -> LargestBatch:
     bracket, tried = _Bracket(0), [*footprint.measured]
     made: list[StepPeak] = []
@@ -116,7 +116,7 @@ def _search(
     return _answer(bracket.fits, limit, tuple(made), _confirmed(bracket, limit))
 
 
-def _next(bracket: _Bracket, curve: Curve, limit: Limit, below: int) -> int:
+def _next(bracket: _Bracket, curve: Curve, limit: TensorLimit, below: int) -> int:
     """The batch to try: as the line says, then closer and closer to where it stops to fit."""
     if bracket.fits == 0:
         if bracket.fails is None:
@@ -133,7 +133,7 @@ def _next(bracket: _Bracket, curve: Curve, limit: Limit, below: int) -> int:
     return said if bracket.fits + step <= said <= bracket.fails - step else middle
 
 
-def _asked(curve: Curve, limit: Limit, below: int) -> int:
+def _asked(curve: Curve, limit: TensorLimit, below: int) -> int:
     """The largest batch that the line says to fit; without a line, twice what is known to."""
     line = curve.line
     if line is None:
@@ -144,7 +144,7 @@ def _asked(curve: Curve, limit: Limit, below: int) -> int:
     return max(1, found)
 
 
-def _surely(curve: Curve, limit: Limit, below: int) -> int:
+def _surely(curve: Curve, limit: TensorLimit, below: int) -> int:
     """The largest batch whose whole interval is below the limit: nobody has tried it."""
     low, high = 1, max(2, _asked(curve, limit, below))
     if curve.line is None:
@@ -157,7 +157,7 @@ def _surely(curve: Curve, limit: Limit, below: int) -> int:
     return low
 
 
-def _refuse_if_hopeless(footprint: Footprint, limit: Limit) -> None:
+def _refuse_if_hopeless(footprint: Footprint, limit: TensorLimit) -> None:
     fixed = footprint.fixed
     least = fixed.weights_bytes + fixed.optimizer_bytes
     if limit.limit_bytes < least:
@@ -173,13 +173,13 @@ def _one_sample(footprint: Footprint) -> StepPeak:
     return StepPeak(1, first.peaks_bytes, first.step_s)
 
 
-def _confirmed(bracket: _Bracket, limit: Limit) -> str:
+def _confirmed(bracket: _Bracket, limit: TensorLimit) -> str:
     told = f"largest that fits {format_bytes(limit.limit_bytes)}, confirmed by real steps"
     return f"{told}; {bracket.fails} did not fit" if bracket.fails is not None else told
 
 
 def _answer(
-    batch_size: int, limit: Limit, made: tuple[StepPeak, ...], because: str
+    batch_size: int, limit: TensorLimit, made: tuple[StepPeak, ...], because: str
 ) -> LargestBatch:
     found = LargestBatch(batch_size)
     found.limit_bytes, found.because = limit.limit_bytes, because

@@ -1,7 +1,7 @@
 """The memory that tensors may take: what the user says, or what this machine has free."""
 
 from lowwater.model.amounts import positive
-from lowwater.model.footprint import Found, Limit
+from lowwater.model.footprint import StepsFound, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes, parse_bytes
 from lowwater.probes.headroom import headroom
@@ -16,13 +16,13 @@ def given_limit(limit: str | float | None, name: str = "`limit`") -> int | None:
     return None if found is None else max(1, round(found))
 
 
-def limit_of(given_bytes: int | None, found: Found) -> Limit | NotMeasured:
+def limit_of(given_bytes: int | None, found: StepsFound) -> TensorLimit | NotMeasured:
     """The limit that was given, else that of the device, else what the machine has free."""
     if given_bytes is not None:
-        return Limit(given_bytes, "given", is_given=True)
+        return TensorLimit(given_bytes, "given", is_given=True)
     if found.device_bytes is not None:
         told = f"{found.place} has {format_bytes(found.device_bytes)} for tensors"
-        return Limit(found.device_bytes, told, is_given=False)
+        return TensorLimit(found.device_bytes, told, is_given=False)
     room = headroom()
     if room is None:
         return NotMeasured("how much memory is free cannot be read on this machine")
@@ -31,7 +31,7 @@ def limit_of(given_bytes: int | None, found: Found) -> Limit | NotMeasured:
         f"{format_bytes(room)} are free, of which the process takes "
         f"{format_bytes(beside)} beside its tensors"
     )
-    return Limit(max(0, room - beside), told, is_given=False)
+    return TensorLimit(max(0, room - beside), told, is_given=False)
 
 
 def free_here() -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lowwater.agent.instrumentation.uncaught import failure
 from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
-from lowwater.model.footprint import Fixed, Found, Length, StepKind, StepPeak
+from lowwater.model.footprint import Fixed, Length, StepKind, StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
@@ -32,7 +32,7 @@ _PART_OF_ROOM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MeasuringPlan:
     """What is asked for. `batch_size` is measured itself if there is time for it."""
 
     batch_size: int | None = None
@@ -42,7 +42,7 @@ class Plan:
     longest_s: float = 8.0
 
 
-def measured(subject: Subject, plan: Plan, steps: Steps | None = None) -> Found:
+def measured(subject: Subject, plan: MeasuringPlan, steps: Steps | None = None) -> StepsFound:
     """Make the steps, smallest batch first: here, or wherever these `steps` make them."""
     notes: list[str] = []
     steps = steps_of(subject) if steps is None else steps
@@ -55,7 +55,7 @@ def measured(subject: Subject, plan: Plan, steps: Steps | None = None) -> Found:
     )
     apart = getattr(steps, "rest", None)
     seen = apart(rest) if apart is not None else rest_measured(subject, rest, steps)
-    return Found(
+    return StepsFound(
         steps.place,
         fixed,
         (*train, *seen.steps),
@@ -106,7 +106,7 @@ def fits(subject: Subject, batch_size: int) -> StepPeak | None:
         raise
 
 
-def _sized(steps: Steps, plan: Plan, notes: list[str]) -> Sequence[StepPeak]:
+def _sized(steps: Steps, plan: MeasuringPlan, notes: list[str]) -> Sequence[StepPeak]:
     """Doubled batches, until those that depend on the batch are what counts."""
     wanted = plan.batch_sizes or _first_sizes(plan)
     found = [_measured(steps, wanted[0])]
@@ -174,7 +174,7 @@ def beside(peak_bytes: int) -> int | NotMeasured:
     return max(0, resident - peak_bytes) if resident else NotMeasured("/proc cannot be read")
 
 
-def _first_sizes(plan: Plan) -> tuple[int, ...]:
+def _first_sizes(plan: MeasuringPlan) -> tuple[int, ...]:
     top = plan.batch_size or 4 * _FIRST
     top = max(min(top, 4 * _FIRST), 3)
     return tuple(sorted({max(1, top // 4), max(2, top // 2), top}))

@@ -8,7 +8,7 @@ from lowwater.model.units import format_bytes
 from lowwater.sizing.backends import variables_of
 from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.measure import fits
-from lowwater.sizing.remedies import WAYS, DoesNotApply, Way
+from lowwater.sizing.remedies import WAYS, DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 # Peaks of the same step differ by this much from process to process: less is no saving.
@@ -35,7 +35,7 @@ class Wanted:
 
 
 def remedies_for(
-    subject: Subject, wanted: Wanted, ways: tuple[Way, ...] = WAYS
+    subject: Subject, wanted: Wanted, ways: tuple[RemedyWay, ...] = WAYS
 ) -> tuple[Remedy, ...]:
     """One line for each, the model as it is first; what fits with the least changes comes next."""
     plain = _tried(subject, wanted, None)
@@ -52,7 +52,7 @@ def _rank(one: Remedy) -> int:
     return 2 if one.saves_nothing else 1
 
 
-def _tried(subject: Subject, wanted: Wanted, way: Way | None) -> Remedy:
+def _tried(subject: Subject, wanted: Wanted, way: RemedyWay | None) -> Remedy:
     """Its peak and the time of a whole batch; one that fails says why, and the others go on."""
     name = _AS_IT_IS if way is None else way.name
     parts = 1 if way is None else way.steps_per_batch
@@ -77,7 +77,7 @@ def _tried(subject: Subject, wanted: Wanted, way: Way | None) -> Remedy:
 
 
 def _step(
-    subject: Subject, wanted: Wanted, way: Way | None, batch_size: int
+    subject: Subject, wanted: Wanted, way: RemedyWay | None, batch_size: int
 ) -> tuple[StepPeak, str] | None:
     variables = variables_of(subject.backend, wanted.ceiling_bytes)
     told: tuple[StepPeak, str] | None = in_fresh_child(
@@ -86,7 +86,9 @@ def _step(
     return told
 
 
-def changed(subject: Subject, batch_size: int, way: Way | None) -> tuple[StepPeak, str] | None:
+def changed(
+    subject: Subject, batch_size: int, way: RemedyWay | None
+) -> tuple[StepPeak, str] | None:
     """In the child: steps with the change, and what it changes there; None if memory runs out."""
     from lowwater.sizing.backends import steps_of
 

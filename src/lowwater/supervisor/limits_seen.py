@@ -1,7 +1,7 @@
 """What ended the memory of a program that was killed for it, as it is seen from outside."""
 
 from lowwater.agent.last_look import GROUP, MACHINE, host_limits
-from lowwater.model.autopsy import Limit, Scene
+from lowwater.model.autopsy import LimitSeen, Scene
 from lowwater.recording.records import Ended, RanOut
 
 
@@ -10,7 +10,7 @@ def ran_out(ended: Ended) -> list[RanOut]:
     if not ended.out_of_memory:
         return []
     # It has given back all of it: what is in use by now is not its own.
-    limits = [Limit(one.name, one.limit_bytes) for one in host_limits()]
+    limits = [LimitSeen(one.name, one.limit_bytes) for one in host_limits()]
     return [
         RanOut(
             Scene(

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from lowwater.model import Ending, Finding, Kind, Sample, Timeline, Unit, Verdict, gauges
-from lowwater.model.autopsy import Autopsy, Held, Limit, Manner, Scene
+from lowwater.model.autopsy import Autopsy, Held, LimitSeen, Manner, Scene
 from lowwater.model.devices import Device
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
@@ -40,7 +40,7 @@ _MACHINE: Final = "the machine's memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Shortage:
     """What the decision is taken from, in bytes; None for what nobody knows.
 
     `in_use` is at the failure, `kept` when the step that failed had given back its own, `lowest`
@@ -131,7 +131,7 @@ def autopsy_of_scene(scene: Scene) -> Autopsy:
     return replace(found, commands=tuple(one for one in found.commands if "import" in one))
 
 
-def decide(facts: Facts) -> tuple[Manner, str]:
+def decide(facts: Shortage) -> tuple[Manner, str]:
     """The answer and its reason."""
     for rule in (
         _alone,
@@ -162,8 +162,8 @@ def decide(facts: Facts) -> tuple[Manner, str]:
 
 
 def facts_of(
-    timeline: Timeline, scene: Scene, limit: Limit | None, verdicts: Sequence[Verdict]
-) -> Facts:
+    timeline: Timeline, scene: Scene, limit: LimitSeen | None, verdicts: Sequence[Verdict]
+) -> Shortage:
     """What is known of the place that ran out."""
     ending = timeline.ending
     request, pool = scene.request, scene.pool
@@ -175,7 +175,7 @@ def facts_of(
     was_killed = request is None
     kept = scene.in_use_bytes.get(where) if pool is not None or place != gauges.HOST else None
     limit_bytes = limit.limit_bytes if limit is not None else None
-    return Facts(
+    return Shortage(
         limit.name if limit is not None else "memory",
         request.size_bytes if request is not None else None,
         limit_bytes,
@@ -198,7 +198,7 @@ def facts_of(
     )
 
 
-def _alone(facts: Facts) -> tuple[Manner, str] | None:
+def _alone(facts: Shortage) -> tuple[Manner, str] | None:
     """Nothing but this would have to be there."""
     requested, limit = facts.requested, facts.limit
     if requested is None or limit is None or requested + (facts.lowest or 0) <= limit:
@@ -212,7 +212,7 @@ def _alone(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _in_pieces(facts: Facts) -> tuple[Manner, str] | None:
+def _in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
     requested, free, largest = facts.requested, facts.free, facts.largest_free
     if requested is None or free is None or largest is None or not largest < requested <= free:
         return None
@@ -224,7 +224,7 @@ def _in_pieces(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _leak(facts: Facts) -> tuple[Manner, str] | None:
+def _leak(facts: Shortage) -> tuple[Manner, str] | None:
     growth = facts.growth
     if growth is None or not _leaks(facts):
         return None
@@ -239,14 +239,14 @@ def _leak(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _heap_in_pieces(facts: Facts) -> tuple[Manner, str] | None:
+def _heap_in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
     growth = facts.growth
     if growth is None or growth.kind is not Kind.FRAGMENTED:
         return None
     return Manner.FRAGMENTED, growth.because
 
 
-def _others(facts: Facts) -> tuple[Manner, str] | None:
+def _others(facts: Shortage) -> tuple[Manner, str] | None:
     """The machine ran out, and it was not this program that had most of it."""
     peak, limit = facts.own_peak, facts.limit
     is_shared = facts.was_killed and facts.name == _MACHINE
@@ -258,7 +258,7 @@ def _others(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _free(facts: Facts) -> tuple[Manner, str] | None:
+def _free(facts: Shortage) -> tuple[Manner, str] | None:
     """Much was free, and nobody knows how much was asked for."""
     if (
         facts.requested is not None
@@ -274,7 +274,7 @@ def _free(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _step(facts: Facts) -> tuple[Manner, str] | None:
+def _step(facts: Shortage) -> tuple[Manner, str] | None:
     """The step needs more than is left beside what stays; it did so from the first round on."""
     demand = _demand(facts)
     if demand is None or facts.limit is None or facts.kept is None:
@@ -290,7 +290,7 @@ def _step(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _level(facts: Facts) -> tuple[Manner, str] | None:
+def _level(facts: Shortage) -> tuple[Manner, str] | None:
     growth = facts.growth
     if growth is None or growth.is_leak is not False:
         return None
@@ -303,7 +303,7 @@ def _level(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _rising(facts: Facts) -> tuple[Manner, str] | None:
+def _rising(facts: Shortage) -> tuple[Manner, str] | None:
     if len(facts.rises) < _FEWEST_RISES:
         return None
     each = format_bytes(sum(facts.rises) / len(facts.rises))
@@ -313,11 +313,11 @@ def _rising(facts: Facts) -> tuple[Manner, str] | None:
     )
 
 
-def _leaks(facts: Facts) -> bool:
+def _leaks(facts: Shortage) -> bool:
     return facts.growth is not None and facts.growth.is_leak is True and facts.grown > 0
 
 
-def _fits_without(facts: Facts) -> bool:
+def _fits_without(facts: Shortage) -> bool:
     """Whether it would have fitted, had nothing leaked until then."""
     limit = facts.limit if facts.limit is not None else facts.highest
     if limit is None:
@@ -328,7 +328,7 @@ def _fits_without(facts: Facts) -> bool:
     return facts.grown >= _MOST_OF_ROOM * (limit - (facts.early or facts.lowest or 0))
 
 
-def _demand(facts: Facts) -> int | None:
+def _demand(facts: Shortage) -> int | None:
     """What the step that failed had taken and was asking for, at the least."""
     if facts.in_use is None or facts.kept is None:
         return None
@@ -339,22 +339,22 @@ def _subject(verdict: Verdict) -> str:
     return "memory" if verdict.place == _POOL else words.memory_of(verdict.place)
 
 
-def _limit(scene: Scene, devices: Sequence[Device]) -> Limit | None:
+def _limit(scene: Scene, devices: Sequence[Device]) -> LimitSeen | None:
     """The one that was met: of the pool or the device that refused, else the tightest."""
     pool, place = scene.pool, scene.request.place if scene.request is not None else gauges.HOST
     if pool is not None and pool.limit_bytes is not None:
         name = HOST_POOL if place == gauges.HOST else place
-        return Limit(name, pool.limit_bytes, pool.in_use_bytes)
+        return LimitSeen(name, pool.limit_bytes, pool.in_use_bytes)
     if place != gauges.HOST:
         limits = [one.limit_bytes for one in devices if one.place == place and one.limit_bytes]
-        return Limit(place, limits[0], scene.in_use_bytes.get(place)) if limits else None
+        return LimitSeen(place, limits[0], scene.in_use_bytes.get(place)) if limits else None
     room = [one for one in scene.limits if one.used_bytes is not None]
     if room:
         return min(room, key=lambda one: one.limit_bytes - (one.used_bytes or 0))
     return min(scene.limits, key=lambda one: one.limit_bytes, default=None)
 
 
-def _room(limit: Limit | None) -> int | None:
+def _room(limit: LimitSeen | None) -> int | None:
     if limit is None or limit.used_bytes is None:
         return None
     return max(0, limit.limit_bytes - limit.used_bytes)
@@ -421,7 +421,7 @@ def _climbs(series: Sequence[int], limit: int | None) -> bool:
     return steps >= _FEWEST_STEPS
 
 
-def _used(scene: Scene, limit: Limit | None, ending: Ending | None) -> int | None:
+def _used(scene: Scene, limit: LimitSeen | None, ending: Ending | None) -> int | None:
     """When it failed; of a process that was killed, the most that it was seen to have."""
     if scene.pool is not None:
         return scene.pool.in_use_bytes
@@ -445,7 +445,7 @@ def _early_peak(timeline: Timeline) -> int | None:
 
 
 def _held(
-    scene: Scene, findings: Sequence[Finding], place: str, facts: Facts
+    scene: Scene, findings: Sequence[Finding], place: str, facts: Shortage
 ) -> tuple[tuple[Held, ...], str]:
     """Who held it: as it was seen in the end, or as the last heap scan has seen it."""
     if scene.held:
@@ -466,7 +466,7 @@ def _held(
     return (), "the process was killed, and no heap scan was due before" if facts.was_killed else ""
 
 
-def _largest_batch(manner: Manner, facts: Facts, batch: int | None) -> int | None:
+def _largest_batch(manner: Manner, facts: Shortage, batch: int | None) -> int | None:
     demand = _demand(facts)
     if manner is not Manner.TOO_BIG or not batch or not demand:
         return None
@@ -476,7 +476,7 @@ def _largest_batch(manner: Manner, facts: Facts, batch: int | None) -> int | Non
     return fits if 0 < fits < batch else None
 
 
-def _about_batch(manner: Manner, facts: Facts, batch: int | None, largest: int | None) -> str:
+def _about_batch(manner: Manner, facts: Shortage, batch: int | None, largest: int | None) -> str:
     if manner is Manner.LEAK and facts.growth is not None and facts.growth.growth_bytes_per_unit:
         return "a smaller one only postpones the end: the leak fills any memory"
     if manner is Manner.FRAGMENTED and facts.largest_free:
@@ -487,7 +487,7 @@ def _about_batch(manner: Manner, facts: Facts, batch: int | None, largest: int |
 
 
 def _next(
-    manner: Manner, facts: Facts, timeline: Timeline, scene: Scene
+    manner: Manner, facts: Shortage, timeline: Timeline, scene: Scene
 ) -> tuple[str, tuple[str, ...]]:
     """What to do, and what to type for it."""
     script = timeline.environment.get(_SCRIPT) or _UNKNOWN_SCRIPT

@@ -8,7 +8,7 @@ import pytest
 
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.diagnose.facts import MANY_SHAPES, Facts
-from lowwater.diagnose.look import Look
+from lowwater.diagnose.look import FirstLook
 from lowwater.diagnose.write_watch import WriteWatch
 
 
@@ -67,7 +67,7 @@ def no_hook(monkeypatch):
 
 def looked(learned, **libraries):
     change = Placed(**libraries)
-    Look(learned.update, str).apply(change)
+    FirstLook(learned.update, str).apply(change)
     return change
 
 

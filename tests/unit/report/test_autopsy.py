@@ -10,10 +10,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lowwater.model import Diagnosis, Ending, Kind, Unit, Verdict
-from lowwater.model.autopsy import Autopsy, Held, Limit, Manner, Pool, Scene
+from lowwater.model.autopsy import Autopsy, Held, LimitSeen, Manner, Pool, Scene
 from lowwater.model.autopsy_text import lines
 from lowwater.model.experiment import Experiment, Experiments, Measured
-from lowwater.model.out_of_memory import Request
+from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import printable
 from lowwater.recording.reader import to_timeline
 from lowwater.recording.records import Ended, Failed, FoundNoRoom, RanOut, decode, encode
@@ -24,7 +24,7 @@ from lowwater.verdict.autopsy import autopsy_of_scene
 MIB = 1 << 20
 SCENE = Scene(
     12.5,
-    Request(
+    AllocationRequest(
         "ResourceExhaustedError: OOM when allocating tensor …", 32 * MIB, (2048, 4096), "float",
         "gradient_tape/dense_1/MatMul", "GPU_0_bfc", "GPU:0", "train.py:11", 2048, "fit",
     ),
@@ -93,13 +93,13 @@ def test_recording_keeps_what_was_seen_and_counts_what_was_caught():
         FoundNoRoom(2, "OOM later", None),
         Failed("ResourceExhaustedError: OOM", True),
         RanOut(SCENE),
-        RanOut(Scene(60.0, limits=(Limit("the control group", MIB),))),
+        RanOut(Scene(60.0, limits=(LimitSeen("the control group", MIB),))),
         ended,
     ]
 
     timeline = to_timeline(decode(encode(one)) for one in records)
 
-    assert timeline.scene == replace(SCENE, limits=(Limit("the control group", MIB),))
+    assert timeline.scene == replace(SCENE, limits=(LimitSeen("the control group", MIB),))
     assert (timeline.no_room, timeline.times_no_room) == (("OOM first", "train.py:3"), 2)
 
 
@@ -111,7 +111,8 @@ SCENES = st.builds(
     elapsed_s=st.floats(0, 1e6),
     request=st.none()
     | st.builds(
-        Request, TEXTS, st.none() | NUMBERS, st.none() | st.lists(NUMBERS, max_size=9).map(tuple),
+        AllocationRequest, TEXTS, st.none() | NUMBERS,
+        st.none() | st.lists(NUMBERS, max_size=9).map(tuple),
         st.none() | TEXTS, st.none() | TEXTS, st.none() | TEXTS,
         st.sampled_from(["host", "GPU:0", "\x1b[31m"]), st.none() | TEXTS, st.none() | NUMBERS,
         st.none() | TEXTS,
@@ -120,7 +121,9 @@ SCENES = st.builds(
     | st.builds(Pool, TEXTS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.none() | NUMBERS),
     in_use_bytes=st.dictionaries(st.sampled_from(["host", "pool", "GPU:0"]), NUMBERS),
     held=st.lists(st.builds(Held, TEXTS, NUMBERS, NUMBERS, TEXTS, TEXTS), max_size=30).map(tuple),
-    limits=st.lists(st.builds(Limit, TEXTS, NUMBERS, st.none() | NUMBERS), max_size=3).map(tuple),
+    limits=st.lists(
+        st.builds(LimitSeen, TEXTS, NUMBERS, st.none() | NUMBERS), max_size=3
+    ).map(tuple),
     notes=st.lists(TEXTS, max_size=3).map(tuple),
 )  # fmt: skip
 

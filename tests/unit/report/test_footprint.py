@@ -9,10 +9,10 @@ from rich.cells import cell_len
 
 from footprints import MIB, a_footprint, steps
 from lowwater.model import NotMeasured
-from lowwater.model.footprint import Buffer, Length, Limit, Remedy, StepKind, Story
+from lowwater.model.footprint import Buffer, Length, Remedy, StepKind, Story, TensorLimit
 from lowwater.report.footprint import render
 from lowwater.report.footprint_json import schema, to_dict
-from lowwater.sizing.answer import Answer, Need
+from lowwater.sizing.answer import Answer, BatchNeed
 from lowwater.sizing.largest import LargestBatch
 
 
@@ -29,7 +29,7 @@ OTHERS = (
 )
 ANSWER = Answer(
     a_footprint(others=OTHERS),
-    Limit(1000 * MIB, "given", is_given=True),
+    TensorLimit(1000 * MIB, "given", is_given=True),
     a_largest(),
     pipeline=(
         Buffer("shuffle(1000)", 12 * MIB),
@@ -89,7 +89,7 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 
 def test_batch_that_was_needed_is_a_row():
-    need = Need(700, fits=False, because="a batch of 700 does not fit")
+    need = BatchNeed(700, fits=False, because="a batch of 700 does not fit")
 
     [row] = [line for line in render(replace(ANSWER, need=need)).splitlines() if " 700 " in line]
 
@@ -115,7 +115,7 @@ def test_peak_that_bends_is_shown_as_far_as_it_was_measured():
 
 
 def test_limit_that_nobody_gave_is_explained():
-    limit = Limit(1000 * MIB, "5.0 GiB are free", is_given=False)
+    limit = TensorLimit(1000 * MIB, "5.0 GiB are free", is_given=False)
 
     screen = render(replace(ANSWER, limit=limit))
 
@@ -153,7 +153,7 @@ def test_remedies_are_a_table_and_those_that_fit_say_what_they_change():
 def test_json_follows_its_schema():
     whole = replace(
         ANSWER,
-        need=Need(700, fits=False, because="too large"),
+        need=BatchNeed(700, fits=False, because="too large"),
         remedies=(Remedy("SGD", MIB, 0.1, "other results"),),
         footprint=a_footprint(length=Length(50, 64, 163 * MIB, None), others=OTHERS),
     )

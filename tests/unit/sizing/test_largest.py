@@ -6,7 +6,7 @@ import pytest
 
 from footprints import MIB, a_footprint, a_line, a_step
 from lowwater.errors import UsageError
-from lowwater.model.footprint import Fixed, Limit
+from lowwater.model.footprint import Fixed, TensorLimit
 from lowwater.sizing.largest import LargestBatch, largest_below
 
 
@@ -25,7 +25,7 @@ class Machine:
 
 def search(limit_mib, *, really=a_line, said=a_line, free_mib=None):
     machine = Machine(really, limit_mib)
-    limit = Limit(limit_mib * MIB, "given", is_given=True)
+    limit = TensorLimit(limit_mib * MIB, "given", is_given=True)
     free_bytes = None if free_mib is None else free_mib * MIB
     return largest_below(a_footprint(said), limit, machine, free_bytes), machine
 
@@ -100,7 +100,7 @@ def test_step_that_this_machine_cannot_hold_is_not_started():
 
 
 def test_model_that_stays_in_its_process_is_not_confirmed():
-    limit = Limit(1000 * MIB, "given", is_given=True)
+    limit = TensorLimit(1000 * MIB, "given", is_given=True)
 
     found = largest_below(a_footprint(), limit, None, None)
 
@@ -128,7 +128,7 @@ def test_model_that_takes_nothing_for_its_batch_ends_too():
 def test_fixed_without_optimizer_is_no_reason_to_refuse():
     found = largest_below(
         a_footprint(lambda n: 2 * n, fixed=Fixed(0, 0, 0)),
-        Limit(100 * MIB, "given", is_given=True),
+        TensorLimit(100 * MIB, "given", is_given=True),
         Machine(lambda n: 2 * n, 100),
         None,
     )

@@ -4,12 +4,12 @@ import pytest
 
 from footprints import FIXED, a_line, steps
 from lowwater.errors import UsageError
-from lowwater.model.footprint import Found
+from lowwater.model.footprint import StepsFound
 from lowwater.sizing import limits
 from lowwater.sizing.subject import check_batch_size, parsed_batch_size
 
 GIB = 1 << 30
-FOUND = Found("CPU:0", FIXED, steps(a_line), beside_bytes=GIB)
+FOUND = StepsFound("CPU:0", FIXED, steps(a_line), beside_bytes=GIB)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_without_a_limit_the_rest_of_the_process_is_taken_off_what_is_free(monke
 
 
 def test_device_has_its_own_limit():
-    found = Found("GPU:0", FIXED, steps(a_line), device_bytes=3 * GIB)
+    found = StepsFound("GPU:0", FIXED, steps(a_line), device_bytes=3 * GIB)
 
     assert limits.limit_of(None, found).limit_bytes == 3 * GIB

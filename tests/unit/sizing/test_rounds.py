@@ -3,11 +3,11 @@
 import pytest
 
 from lowwater.sizing.backends import _rounds
-from lowwater.sizing.backends._rounds import Rounds
+from lowwater.sizing.backends._rounds import StepRounds
 
 
 def made(peaks):
-    rounds = Rounds()
+    rounds = StepRounds()
     for count, peak in enumerate(peaks, start=1):
         rounds.add(peak, 0.01)
         if rounds.are_enough:
@@ -35,7 +35,7 @@ def test_slow_steps_are_fewer(monkeypatch):
 
 
 def test_highest_counts():
-    rounds = Rounds()
+    rounds = StepRounds()
     for peak in (3, 9, 5):
         rounds.add(peak, 0.5)
 

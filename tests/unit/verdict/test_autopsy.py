@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowwater.model import Ending, Kind, OutsideSample, Unit, Verdict, gauges
-from lowwater.model.autopsy import Held, Limit, Manner, Pool, Scene
-from lowwater.model.out_of_memory import Request
+from lowwater.model.autopsy import Held, LimitSeen, Manner, Pool, Scene
+from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.testing import a_run
 from lowwater.verdict import judge
-from lowwater.verdict.autopsy import Facts, about_caught, autopsy_of, autopsy_of_scene, decide
+from lowwater.verdict.autopsy import Shortage, about_caught, autopsy_of, autopsy_of_scene, decide
 
 MIB = 1 << 20
 EPOCH = Unit(1, "epoch")
@@ -27,7 +27,7 @@ def facts(**known):
     """In MiB."""
     plain = ("growth", "climbs", "was_killed", "has_rounds", "name", "rises")
     sizes = {name: value * MIB for name, value in known.items() if name not in plain}
-    return Facts(**sizes, **{name: known[name] for name in plain if name in known})
+    return Shortage(**sizes, **{name: known[name] for name in plain if name in known})
 
 
 LEAK = a_verdict(Kind.LEAK, 8)
@@ -101,7 +101,7 @@ SIZES = st.one_of(st.none(), st.integers(0, 1 << 40))
     grown=st.integers(0, 1 << 40), climbs=st.booleans(), was_killed=st.booleans(),
 )  # fmt: skip
 def test_every_story_has_an_answer_that_its_numbers_allow(**known):
-    told = Facts(**known)
+    told = Shortage(**known)
     manner, because = decide(told)
 
     assert because
@@ -126,7 +126,7 @@ def judged(timeline):
 
 def in_pool(run, ending=FAILED, **scene):
     """A run that failed under the pool of the host, of 100 MiB."""
-    told = {"request": Request("ResourceExhaustedError", 4 * MIB, where="train.py:8")}
+    told = {"request": AllocationRequest("ResourceExhaustedError", 4 * MIB, where="train.py:8")}
     return replace(run.timeline(), ending=ending, scene=Scene(60.0, **{**told, **scene}))
 
 
@@ -149,7 +149,7 @@ def test_pool_that_a_leak_fills_is_a_leak_whatever_malloc_seems_to_do():
 
 def test_pool_that_one_step_fills_is_too_big_and_the_batch_is_at_most_in_proportion():
     run = a_run(12).holds(gauges.POOL_IN_USE, 40)
-    request = Request("…", 30 * MIB, where="train.py:8", call="fit", batch_size=64)
+    request = AllocationRequest("…", 30 * MIB, where="train.py:8", call="fit", batch_size=64)
     scene = {"pool": a_pool(90, 10), "in_use_bytes": {"pool": 40 * MIB}, "request": request}
 
     found = judged(in_pool(run, **scene))
@@ -165,7 +165,7 @@ def test_run_that_was_killed_while_it_leaked_in_a_control_group():
         a_run(20).grows(mib=25).timeline(),
         ending=KILLED,
         outside=tuple(OutsideSample(float(at), (180 + 8 * at) * MIB) for at in range(60)),
-        scene=Scene(60.0, limits=(Limit("the control group", 700 * MIB),)),
+        scene=Scene(60.0, limits=(LimitSeen("the control group", 700 * MIB),)),
     )
 
     found = judged(run)
@@ -178,7 +178,7 @@ def test_run_that_was_killed_by_one_large_step_after_level_rounds():
     run = replace(
         a_run(20).timeline(),
         ending=KILLED,
-        scene=Scene(60.0, limits=(Limit("the control group", 700 * MIB),)),
+        scene=Scene(60.0, limits=(LimitSeen("the control group", 700 * MIB),)),
     )
 
     assert judged(run).manner is Manner.TOO_BIG
@@ -192,13 +192,13 @@ def test_run_that_did_not_run_out_of_memory_has_none(ending):
 def test_where_only_the_failure_was_seen_a_leak_is_never_said():
     scene = Scene(
         1.0,
-        Request("MemoryError", 10 * MIB),
-        limits=(Limit("the control group", 100 * MIB, 95 * MIB),),
+        AllocationRequest("MemoryError", 10 * MIB),
+        limits=(LimitSeen("the control group", 100 * MIB, 95 * MIB),),
         held=(Held("array", 3, 80 * MIB, "host", "`kept`", "train.py:3"),),
     )
 
     assert autopsy_of_scene(scene).manner is Manner.INCONCLUSIVE
-    larger = replace(scene, request=Request("MemoryError", 200 * MIB))
+    larger = replace(scene, request=AllocationRequest("MemoryError", 200 * MIB))
     assert autopsy_of_scene(larger).manner is Manner.TOO_BIG
 
 
@@ -211,7 +211,7 @@ def test_caught_errors_are_told_but_for_the_last_one():
     [told] = about_caught(run)
     assert told.startswith("the program caught 3 out-of-memory errors of TensorFlow")
     assert "train.py:9" in told
-    uncaught = Scene(1.0, Request("ResourceExhaustedError: OOM when …"))
+    uncaught = Scene(1.0, AllocationRequest("ResourceExhaustedError: OOM when …"))
     failed = replace(run, ending=FAILED, scene=uncaught)
     assert "caught 2 " in about_caught(failed)[0]
     assert not about_caught(replace(run, times_no_room=0))

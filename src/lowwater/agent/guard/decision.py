@@ -49,7 +49,7 @@ class Standing(NamedTuple):
     peak_bytes: int
 
 
-class Rise(NamedTuple):
+class SteadyRise(NamedTuple):
     """How memory has risen up to now: by how much in all, over how many rounds, and per look.
 
     A look may stand for several rounds. `above_bytes` is how far a round went above its end.
@@ -131,7 +131,7 @@ class _Scale:
         return max((before - after for before, after in pairwise(levels)), default=0)
 
 
-class Series:
+class UnitSeries:
     """The marks of one unit at one place, and whether they rise up to the last of them."""
 
     def __init__(self, policy: Policy = POLICY) -> None:
@@ -145,7 +145,7 @@ class Series:
         self._above: deque[_Mark] = deque(maxlen=_LATEST)
         self._peaks: deque[_Mark] = deque(maxlen=policy.rises_in_a_row + 2)
 
-    def add(self, rounds: int, standing: Standing) -> Rise | None:
+    def add(self, rounds: int, standing: Standing) -> SteadyRise | None:
         """Take the mark after so many rounds; how it rises, if it does."""
         mark, before = _Mark(standing.level_bytes, rounds), self._latest
         self._note_peak(rounds, standing, is_first=before is None)
@@ -191,7 +191,7 @@ class Series:
         """Only of these rounds: what building the model took does not come again."""
         return max((one.level_bytes for one in self._above if one.rounds >= rounds), default=0)
 
-    def _rises_of_levels(self, latest: _Mark) -> Iterable[Rise]:
+    def _rises_of_levels(self, latest: _Mark) -> Iterable[SteadyRise]:
         for number, scale in enumerate(self._scales):
             stretch = self._climb_of(scale.marks, is_finest=number == 0)
             if not stretch:
@@ -206,7 +206,7 @@ class Series:
             if total <= self._policy.alike * scale.largest_fall or not scale.are_highest(stretch):
                 continue
             step = max(*self._steps, round(total / rounds))
-            yield Rise(total, rounds, step, self._above_since(stretch[0].rounds))
+            yield SteadyRise(total, rounds, step, self._above_since(stretch[0].rounds))
 
     def _climb_of(self, marks: list[_Mark], *, is_finest: bool) -> Sequence[_Mark]:
         """The marks at the end that rise every time by shares of a like size, if there are any."""
@@ -220,7 +220,7 @@ class Series:
             return _longest_climb(marks, many)
         return ()
 
-    def _rises_of_peaks(self, standing: Standing) -> Iterable[Rise]:
+    def _rises_of_peaks(self, standing: Standing) -> Iterable[SteadyRise]:
         """Each step takes more than the one before, though it leaves nothing behind."""
         marks, rises = [*self._peaks], self._policy.rises_in_a_row + 1
         if not _is_climb(marks[-rises - 1 :], rises, self._policy.least_rise_bytes, None):
@@ -229,7 +229,7 @@ class Series:
         rounds = marks[-1].rounds - marks[0].rounds
         step = max(after.level_bytes - before.level_bytes for before, after in pairwise(marks))
         above = max(0, standing.peak_bytes - standing.taken_bytes)
-        yield Rise(total, rounds, step, above, is_peak=True)
+        yield SteadyRise(total, rounds, step, above, is_peak=True)
 
 
 def _steps_of(marks: Sequence[_Mark]) -> list[int]:
@@ -269,12 +269,12 @@ class Decision:
     def __init__(self, policy: Policy = POLICY) -> None:
         """Nothing seen yet."""
         self._policy = policy
-        self._series: dict[tuple[str, str], Series] = {}
+        self._series: dict[tuple[str, str], UnitSeries] = {}
         self._highest: dict[str, int] = {}
 
-    def passes(self, unit: str, place: str, rounds: int, standing: Standing) -> Rise | None:
+    def passes(self, unit: str, place: str, rounds: int, standing: Standing) -> SteadyRise | None:
         """Take a boundary; how memory rises there, unless it has been that high before."""
-        series = self._series.setdefault((unit, place), Series(self._policy))
+        series = self._series.setdefault((unit, place), UnitSeries(self._policy))
         rise = series.add(rounds, standing)
         highest = self._highest.get(place, 0)
         self._highest[place] = max(highest, standing.level_bytes)

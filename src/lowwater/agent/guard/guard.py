@@ -10,8 +10,8 @@ from dataclasses import replace
 from types import FrameType, ModuleType
 from typing import Any, Final, NamedTuple
 
-from lowwater.agent.guard.decision import Decision, Rise, Standing
-from lowwater.agent.guard.places import HOST_POOL, Places
+from lowwater.agent.guard.decision import Decision, Standing, SteadyRise
+from lowwater.agent.guard.places import HOST_POOL, GuardedPlaces
 from lowwater.agent.guard.rescue import CannotSave, largest_bytes, save, saving_bytes
 from lowwater.agent.guard.words import because_of, one_line_of
 from lowwater.agent.instrumentation._placement import Placement, innermost
@@ -45,7 +45,7 @@ class _Danger(NamedTuple):
     unit: str
     rounds: int
     place: str
-    rise: Rise
+    rise: SteadyRise
     room: Room
     needed_bytes: int
 
@@ -67,14 +67,14 @@ class Guard:
         living_models: Callable[[], Sequence[Any]],
         *,
         raises: bool = False,
-        places: Places | None = None,
+        places: GuardedPlaces | None = None,
     ) -> None:
         """Save into this folder; `raises` ends loops without `fit` by an exception."""
         self._journal = journal
         self._folder = folder
         self._living_models = living_models
         self._raises = raises
-        self._places = places or Places()
+        self._places = places or GuardedPlaces()
         self._decision = Decision()
         self._unread: dict[str, _Unread] = {}
         self._acted: Guarded | None = None
@@ -211,8 +211,8 @@ class Guard:
         return False
 
     def _danger_at(
-        self, place: str, standing: Standing, rise: Rise, saving: int
-    ) -> tuple[Rise, Room, int] | None:
+        self, place: str, standing: Standing, rise: SteadyRise, saving: int
+    ) -> tuple[SteadyRise, Room, int] | None:
         """The tightest limit that the next round would pass."""
         found = self._places.rooms_of(place)
         self._is_near |= any(rise.is_near(room, saving) for room in found)
@@ -226,7 +226,7 @@ class Guard:
         return rise, room, rise.needed_bytes(saving, room)
 
     def _is_settled(
-        self, place: str, rise: Rise | None, models: Callable[[], Sequence[Any]]
+        self, place: str, rise: SteadyRise | None, models: Callable[[], Sequence[Any]]
     ) -> bool:
         """Collect garbage, as an experiment: memory that falls was waiting for the collector."""
         assert rise is not None

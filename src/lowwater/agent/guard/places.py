@@ -25,7 +25,7 @@ _CONTEXT: Final = "tensorflow.python.eager.context"
 _POOL_LIMIT: Final = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 
-class Places:
+class GuardedPlaces:
     """Reads all places with probes of its own: those of the samples count what they are asked."""
 
     def __init__(self, probes: Sequence[Probe] | None = None) -> None:

@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from lowwater.agent.guard.decision import Rise
+from lowwater.agent.guard.decision import SteadyRise
 from lowwater.model.gauges import HOST
 from lowwater.model.guard import Guarded, Room
 from lowwater.model.units import format_bytes
@@ -12,7 +12,7 @@ _NAMES: Final = {"fit": "fit call"}
 _PLURALS: Final = {"batch": "batches", "fit call": "fit calls"}
 
 
-def because_of(unit: str, place: str, rise: Rise, room: Room) -> str:
+def because_of(unit: str, place: str, rise: SteadyRise, room: Room) -> str:
     """Why this was the last safe boundary."""
     name = name_of(unit)
     memory = f"{HOST} memory" if place == HOST else place

@@ -14,7 +14,7 @@ from lowwater.agent.instrumentation._placement import Placement
 from lowwater.agent.journal import Journal
 from lowwater.agent.last_look import Shown, request_on_stack
 from lowwater.model.interruption import quietly
-from lowwater.model.out_of_memory import LONGEST, NO_ROOM_ON_DEVICE, Request, telling_line
+from lowwater.model.out_of_memory import LONGEST, NO_ROOM_ON_DEVICE, AllocationRequest, telling_line
 from lowwater.model.printable import one_line
 from lowwater.probes.bfc_dump import VARIABLE, dumps
 from lowwater.recording.records import FoundNoRoom
@@ -37,7 +37,7 @@ class Shortages:
         self._shown = shown
         self._is_set = False
         self.count = 0
-        self.last: Request | None = None
+        self.last: AllocationRequest | None = None
 
     @property
     def prefix(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 
 
 class ReleaseStep:
@@ -16,7 +16,7 @@ class ReleaseStep:
     about: ClassVar[str] = ""
     is_gentle: ClassVar[bool] = True
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Do it. Return the reason if nothing was done, None if it does not concern this program.
 
         The empty string says that it was done.

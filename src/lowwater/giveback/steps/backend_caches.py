@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 
 
@@ -18,7 +18,7 @@ class BackendCaches(ReleaseStep):
     name = "backend caches"
     is_gentle = False
 
-    def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
+    def run(self, request: ReleaseRequest) -> str | None:  # noqa: ARG002 - the same for all
         """Call what each library offers for it."""
         jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
         calls = [getattr(jax, "clear_caches", None), _empty_cache(torch)]

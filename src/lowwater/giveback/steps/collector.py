@@ -2,7 +2,7 @@
 
 import gc
 
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 
 
@@ -11,7 +11,7 @@ class Collector(ReleaseStep):
 
     name = "collect cycles"
 
-    def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
+    def run(self, request: ReleaseRequest) -> str | None:  # noqa: ARG002 - the same for all
         """Collect all generations."""
         gc.collect()
         return ""

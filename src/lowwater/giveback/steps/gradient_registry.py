@@ -4,7 +4,7 @@ import gc
 
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
 from lowwater.giveback.gradients.lending import at_copying, lent, table
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 
 
@@ -14,7 +14,7 @@ class PrunedRegistry(ReleaseStep):
     name = "gradient registry"
     about = f"{GRADIENT_REGISTRY.code}, {(GRADIENT_REGISTRY.issue or '').partition('/')[2]}"
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Lend the entries to their graphs, and collect."""
         found = table()
         if found.why_not:

@@ -1,6 +1,6 @@
 """Returns to the system what malloc keeps although it is free."""
 
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 from lowwater.probes.glibc import malloc_library, this_process
 
@@ -10,7 +10,7 @@ class HeapTrim(ReleaseStep):
 
     name = "trim the heap"
 
-    def run(self, request: Request) -> str | None:  # noqa: ARG002 - the same for all
+    def run(self, request: ReleaseRequest) -> str | None:  # noqa: ARG002 - the same for all
         """Trim, where the malloc of this process is glibc's."""
         library = malloc_library()
         if library is None or not library.startswith("libc.so"):

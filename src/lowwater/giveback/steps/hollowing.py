@@ -10,7 +10,7 @@ from lowwater.giveback.holding import held_by_nobody_else
 from lowwater.giveback.hollow import empty
 from lowwater.giveback.in_hand import parts_in_hand
 from lowwater.giveback.parts import outermost, parts_of, parts_of_others
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 
 # A model tells its name; that of its hundred layers says nothing more.
@@ -29,7 +29,7 @@ class Hollowing(ReleaseStep):
 
     name = "empty what is held"
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Empty the objects, and collect what they held."""
         if not request.alive() or not (request.hollow or request.block):
             return None
@@ -47,7 +47,7 @@ class Hollowing(ReleaseStep):
             gc.collect()
         return ""
 
-    def _things(self, request: Request) -> Iterator[Any]:
+    def _things(self, request: ReleaseRequest) -> Iterator[Any]:
         alive = request.alive(*_EMPTIED)
         if request.hollow:
             spared = parts_of_others(alive) | parts_in_hand([one.reference() for one in alive])
@@ -61,7 +61,7 @@ class Hollowing(ReleaseStep):
             yield from (one.reference() for one in alive if one.identity in (free or {}))
 
 
-def _names(things: Iterable[Any], request: Request) -> list[str]:
+def _names(things: Iterable[Any], request: ReleaseRequest) -> list[str]:
     """What the reader knows by name; parts are told by what they are part of."""
     kinds = [(thing, living.kind_of(thing)) for thing in things]
     watched = [living.Watched.of(thing, kind) for thing, kind in kinds if kind in _TOLD]

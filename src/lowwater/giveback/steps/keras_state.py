@@ -12,7 +12,7 @@ from lowwater.giveback.hollow import is_shell
 from lowwater.giveback.in_use import at_work, other_thread_in_keras
 from lowwater.giveback.living import Watched, loaded
 from lowwater.giveback.parts import outermost, parts_of
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.sessions import is_open
 from lowwater.giveback.steps._step import ReleaseStep
 from lowwater.giveback.unread import held_by_unread_variables
@@ -46,7 +46,7 @@ class KerasState(ReleaseStep):
     name = "clear Keras state"
     is_gentle = False
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Clear each Keras that the program has imported."""
         libraries = [sys.modules[name] for name in KERAS if _is_ready(name)]
         if not libraries:
@@ -66,7 +66,7 @@ def _is_ready(name: str) -> bool:
     return getattr(sys.modules.get(name), "Model", None) is not None
 
 
-def _why_not(request: Request) -> str:
+def _why_not(request: ReleaseRequest) -> str:
     """Who would notice; empty where nobody would."""
     in_use = _models_in_use(request)
     if in_use:
@@ -85,7 +85,7 @@ def _why_not(request: Request) -> str:
     return f"{drawing} draws random numbers, and the sequence would restart" if drawing else ""
 
 
-def _models_in_use(request: Request) -> list[Watched]:
+def _models_in_use(request: ReleaseRequest) -> list[Watched]:
     """The living models, but for those that only variables hold which nothing reads again."""
     alive = [one for one in request.seen if one.kind == living.MODEL and one.is_alive]
     alive = [one for one in alive if not is_shell(one.reference())]
@@ -95,7 +95,7 @@ def _models_in_use(request: Request) -> list[Watched]:
     return outermost([one for one in alive if one.identity not in going])
 
 
-def _advice(in_use: list[Watched], request: Request) -> str:
+def _advice(in_use: list[Watched], request: ReleaseRequest) -> str:
     """What the caller can do about it; a `lifecycle` has no option for it."""
     if request.block is not None:
         return ""

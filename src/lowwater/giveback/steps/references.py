@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from lowwater.giveback.living import MODEL
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.steps._step import ReleaseStep
 
 _LAST = ("last_traceback", "last_value", "last_type", "last_exc")
@@ -24,7 +24,7 @@ class DroppedReferences(ReleaseStep):
 
     name = "drop references"
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Drop them; what they held dies now or in the next collection."""
         for name in _LAST:
             if hasattr(sys, name):

@@ -1,7 +1,7 @@
 """Closes sessions of `tf.compat.v1`: an open one keeps its variables outside of Python."""
 
 from lowwater.giveback.living import SESSION
-from lowwater.giveback.request import Request
+from lowwater.giveback.request import ReleaseRequest
 from lowwater.giveback.sessions import close, is_open
 from lowwater.giveback.steps._step import ReleaseStep
 
@@ -11,7 +11,7 @@ class V1Sessions(ReleaseStep):
 
     name = "close sessions"
 
-    def run(self, request: Request) -> str | None:
+    def run(self, request: ReleaseRequest) -> str | None:
         """Close them; others that are open may be in use, and are only told of."""
         given = {one.identity for one in request.alive(SESSION)} - request.kept
         every = [one for one in request.living(SESSION) if is_open(one)]

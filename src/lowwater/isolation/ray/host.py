@@ -12,7 +12,7 @@ from typing import Any
 
 from lowwater.errors import LowwaterError
 from lowwater.isolation.cancel import Cancel, Cancelled
-from lowwater.isolation.lending import Lender, Question
+from lowwater.isolation.lending import Lender, LoanQuestion
 from lowwater.isolation.local import engine
 from lowwater.isolation.local.engine import Raw
 from lowwater.isolation.order import TrialOrder
@@ -157,7 +157,7 @@ class _Caller(Lender):
         self._news = news
         self._answers = answers
 
-    def answer(self, question: Question) -> tuple[bool, Any]:
+    def answer(self, question: LoanQuestion) -> tuple[bool, Any]:
         self._news.put((ASKED, question))
         return self._answers.get()
 

@@ -20,7 +20,7 @@ _WITH_WORKSPACE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramRun:
     """The peaks of several steps. `step_s` is 0 where none was made, for lack of memory."""
 
     peaks_bytes: tuple[int, ...]
@@ -56,7 +56,7 @@ def run(
     *,
     is_watched: bool,
     before: Callable[[], None] = lambda: None,
-) -> Run:
+) -> ProgramRun:
     """Make steps, and see what malloc hands out beside the arguments, which are there before.
 
     `step` returns when its results are there; what it needs is made `before` it. Only the plan
@@ -66,7 +66,7 @@ def run(
     planned = planned_bytes(analysis)
     room = headroom()
     if is_watched and room is not None and _WITH_WORKSPACE * planned > room:
-        return Run((planned,), 0.0)
+        return ProgramRun((planned,), 0.0)
     watch = MallocWatch()
     peaks, times = list[int](), list[float]()
     until = time.monotonic() + _LONGEST_S
@@ -81,7 +81,7 @@ def run(
         seen = int(analysis.argument_size_in_bytes) + beside_arguments
         peaks.append(max(planned, seen) if is_watched else planned)
     # The first one also loads the libraries.
-    return Run(tuple(peaks[1:]), min(times[1:]))
+    return ProgramRun(tuple(peaks[1:]), min(times[1:]))
 
 
 def abstract(tree: Any) -> Any:

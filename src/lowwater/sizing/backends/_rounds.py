@@ -16,7 +16,7 @@ _LONGEST_S = 6.0
 _FEWEST_SLOW = 3
 
 
-class Rounds:
+class StepRounds:
     """The peaks of the steps made so far."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.probes.tensorflow_devices import tensorflow_devices
 from lowwater.sizing.backends._fixed import fixed_of
-from lowwater.sizing.backends._rounds import Rounds
+from lowwater.sizing.backends._rounds import StepRounds
 from lowwater.sizing.backends.tensorflow_function import TensorFlowFunctionSteps
 from lowwater.sizing.samples import leaves
 from lowwater.sizing.subject import Subject
@@ -48,7 +48,7 @@ class TensorFlowSteps:
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make steps of this kind until their highest peak no longer rises."""
-        rounds = Rounds()
+        rounds = StepRounds()
         callback = _callback(rounds, self.place)
         parts = self._subject.samples.parts
         data = _batches(parts if kind is not StepKind.PREDICT else parts[:1], batch_size)
@@ -120,7 +120,7 @@ def _batches(parts: tuple[Any, ...], batch_size: int) -> Any:
     return data.with_options(options)
 
 
-def _callback(rounds: Rounds, place: str) -> Any:
+def _callback(rounds: StepRounds, place: str) -> Any:
     import keras
     import tensorflow as tf
 

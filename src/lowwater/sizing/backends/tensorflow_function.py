@@ -8,7 +8,7 @@ from lowwater.errors import UsageError
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of
 from lowwater.sizing.backends._fixed import bytes_of
-from lowwater.sizing.backends._rounds import Rounds
+from lowwater.sizing.backends._rounds import StepRounds
 from lowwater.sizing.step_function import arguments
 from lowwater.sizing.subject import Subject
 
@@ -41,7 +41,7 @@ class TensorFlowFunctionSteps:
         memory = tf.config.experimental
         parts = batch_of(self._samples.parts, batch_size)
         batch = arguments(parts, tf.constant if self._has_tensors else None)
-        rounds = Rounds()
+        rounds = StepRounds()
         while not rounds.are_enough:
             memory.reset_memory_stats(self.place)
             began = time.monotonic()

@@ -1,6 +1,6 @@
 """One file per way to need less memory; each is applied to a model and measured, not asserted."""
 
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.remedies.compiled_by_xla import CompiledByXla
 from lowwater.sizing.remedies.gradient_accumulation import GradientAccumulation
 from lowwater.sizing.remedies.mixed_precision import MixedPrecision
@@ -10,7 +10,7 @@ from lowwater.sizing.remedies.rematerialisation import Rematerialisation
 from lowwater.sizing.remedies.smaller_inputs import SmallerInputs
 
 # Those that change the least in the results come first.
-WAYS: tuple[Way, ...] = (
+WAYS: tuple[RemedyWay, ...] = (
     GradientAccumulation(),
     Rematerialisation(),
     OneStepPerExecution(),
@@ -20,4 +20,4 @@ WAYS: tuple[Way, ...] = (
     SmallerInputs(),
 )
 
-__all__ = ["WAYS", "DoesNotApply", "Way"]
+__all__ = ["WAYS", "DoesNotApply", "RemedyWay"]

@@ -11,7 +11,7 @@ class DoesNotApply(Exception):
 
 
 @dataclass(frozen=True)
-class Way:
+class RemedyWay:
     """Changes one thing, so that a step needs less memory.
 
     It is called with the subject in the process that makes the steps, where the model is a copy
@@ -27,7 +27,7 @@ class Way:
         """What it changes in the results of a training at this place."""
         raise NotImplementedError
 
-    def for_batch(self, batch_size: int, fits: int | None) -> "Way":  # noqa: ARG002
+    def for_batch(self, batch_size: int, fits: int | None) -> "RemedyWay":  # noqa: ARG002
         """The same, as this batch needs it; `fits` is the largest that fits without it."""
         return self
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import optimizer_of, replace_optimizer
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 _MOST_STEPS = 64
 
 
 @dataclass(frozen=True)
-class GradientAccumulation(Way):
+class GradientAccumulation(RemedyWay):
     """`gradient_accumulation_steps` of Keras' optimizers, with a part of the batch per step."""
 
     name = "gradient accumulation"
@@ -22,7 +22,7 @@ class GradientAccumulation(Way):
         """The mean of gradients of parts is the gradient of the whole."""
         return "the same gradient up to rounding; batch normalisation sees the smaller batches"
 
-    def for_batch(self, batch_size: int, fits: int | None) -> Way:
+    def for_batch(self, batch_size: int, fits: int | None) -> RemedyWay:
         """As few steps as fit, of equal size."""
         counts = range(2, min(batch_size, _MOST_STEPS) + 1)
         for steps in counts:

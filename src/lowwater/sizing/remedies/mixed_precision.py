@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import forget_traces, replace_optimizer, with_gpu
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - models are the user's
 
 
 @dataclass(frozen=True)
-class MixedPrecision(Way):
+class MixedPrecision(RemedyWay):
     """bfloat16 on the CPU; float16 on a GPU, with the loss scaled as Keras does it."""
 
     name = "mixed precision"

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import forget_traces
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 
 @dataclass(frozen=True)
-class OneStepPerExecution(Way):
+class OneStepPerExecution(RemedyWay):
     """Several steps in one call save time, never memory."""
 
     name = "steps_per_execution=1"

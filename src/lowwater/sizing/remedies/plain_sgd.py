@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import optimizer_of, replace_optimizer
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 
 @dataclass(frozen=True)
-class PlainSGD(Way):
+class PlainSGD(RemedyWay):
     """SGD without momentum."""
 
     name = "SGD"

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.sizing.remedies._model import forget_traces
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - models are the user's
 
 
 @dataclass(frozen=True)
-class Rematerialisation(Way):
+class Rematerialisation(RemedyWay):
     """`keras.remat` around each layer that gives the same when it is computed twice.
 
     `keras.RematScope` does it to all layers. On TensorFlow it fails in a graph for every layer

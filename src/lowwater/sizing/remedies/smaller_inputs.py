@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lowwater.isolation.keras_models import customs_of
-from lowwater.sizing.remedies._way import DoesNotApply, Way
+from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.samples import leaves, mapped
 from lowwater.sizing.subject import Subject
 
@@ -15,7 +15,7 @@ _IMAGE_RANK, _SEQUENCE_RANK, _TABLE_RANK = 4, 3, 2
 
 
 @dataclass(frozen=True)
-class SmallerInputs(Way):
+class SmallerInputs(RemedyWay):
     """Half the height and width of images, half the length of sequences."""
 
     name = "smaller inputs"
