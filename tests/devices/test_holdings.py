@@ -54,7 +54,8 @@ def test_bytes_in_use_on_the_gpu_are_explained_and_named(told):
     assert told["found"]["in_use_bytes"]["GPU:0"] == told["in_use"]
     rest = told["found"]["not_attributed_bytes"]["GPU:0"]
     assert rest == told["in_use"] - sum(row["size_bytes"] for row in rows)
-    assert 0 <= rest < 0.02 * told["in_use"]
+    # A pool gives out a piece of up to twice the size if it has one: here for one tensor at most.
+    assert 0 <= rest <= 4 * 512 * 1024 + 0.02 * told["in_use"]
 
     weights = 4 * (512 * 1024 + 1024 + 1024 + 1)
     best = by_holder["model", "`study.best`"]

@@ -7,10 +7,6 @@ from typing import Final
 from lowwater.model.measured import NotMeasured
 from lowwater.model.units import format_bytes, format_interval
 
-# A pool gives out chunks of up to twice the size that was asked for, as its free ones happen to
-# be. In fresh pools, at 4 times the largest batch, four of seven models missed their line by 0 to
-# 2 %, two by 14 and 15 % and one by 22 %. To each side this share, twice.
-POOL_ROUNDING: Final = 0.06
 _NOT_ASKED: Final = NotMeasured("not asked")
 
 
@@ -27,18 +23,25 @@ class StepPeak:
     """What several steps with one batch size took, weights and optimizer included.
 
     One step's peak is a matter of luck: frameworks free gradients in the order in which they
-    happen to be computed. So the highest of several counts.
+    happen to be computed. So the highest of several counts. `needed_each_bytes` is what tensors
+    asked for, of the steps of which that is known: a pool gives out larger pieces.
     """
 
     batch_size: int
     peaks_bytes: tuple[int, ...]
     step_s: float
     kind: StepKind = StepKind.TRAIN
+    needed_each_bytes: tuple[int, ...] = ()
 
     @property
     def peak_bytes(self) -> int:
         """The highest of all steps."""
         return max(self.peaks_bytes)
+
+    @property
+    def needed_bytes(self) -> int | None:
+        """The most that tensors asked for; it may have been more in a step that was not seen."""
+        return max(self.needed_each_bytes, default=None)
 
     @property
     def lowest_bytes(self) -> int:
@@ -59,10 +62,12 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class PeakLine:
-    """Peak by batch size, as a straight line with the noise around it.
+    """What tensors need by batch size, as a straight line, and what a pool takes on top of it.
 
-    `error` is the standard deviation of the points, as a share of the largest peak; `spread` and
+    `error` is the standard deviation of the points, as a share of the largest; `spread` and
     `mean_batch` say how firmly they hold the slope, and so how sure a point far away is.
+    `lost_share` is what the pool gave out beyond what it was asked for, as a share of that, and
+    `lost_spread` by how much this differs from batch to batch.
     """
 
     intercept_bytes: float
@@ -73,10 +78,21 @@ class PeakLine:
     spread: float
     from_batch: int
     to_batch: int
+    lost_share: float = 0.0
+    lost_spread: float = 0.0
+
+    def needed_bytes(self, batch_size: float) -> float:
+        """What tensors ask for at this batch size."""
+        return self.intercept_bytes + self.bytes_per_sample * batch_size
 
     def peak_bytes(self, batch_size: float) -> float:
-        """The peak at this batch size."""
-        return self.intercept_bytes + self.bytes_per_sample * batch_size
+        """The peak at this batch size, with what the pool loses."""
+        return self.needed_bytes(batch_size) * (1 + self.lost_share)
+
+    def batch_that_takes(self, limit_bytes: float) -> int:
+        """The largest batch whose peak is no higher; the line has to rise."""
+        needed = limit_bytes / (1 + self.lost_share)
+        return int((needed - self.intercept_bytes) / self.bytes_per_sample)
 
     def doubt_bytes(self, batch_size: float) -> float:
         """By how much the line itself may lie above or below."""
@@ -86,7 +102,12 @@ class PeakLine:
 
     def half_width_bytes(self, batch_size: float) -> float:
         """By how much the peak of several steps may lie above or below."""
-        own = 2 * max(self.error, POOL_ROUNDING) * abs(self.peak_bytes(batch_size))
+        own = 2 * max(self.error, self.lost_spread) * abs(self.peak_bytes(batch_size))
+        return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
+
+    def half_width_of_need_bytes(self, batch_size: float) -> float:
+        """The same of what tensors ask for."""
+        own = 2 * self.error * abs(self.needed_bytes(batch_size))
         return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
 
 

@@ -60,6 +60,7 @@ def _points(points: Iterable[StepPeak]) -> Iterable[dict[str, Any]]:
             "batch_size": point.batch_size,
             "peak_bytes": point.peak_bytes,
             "peaks_bytes": [*point.peaks_bytes],
+            "needed_bytes": point.needed_bytes,
             "step_s": point.step_s,
         }
 

@@ -54,7 +54,10 @@ class Footprint:
     def parts_at(self, batch_size: int) -> tuple[PeakPart, ...]:
         """What the peak of a training step with another batch is made of."""
         curve, peak = self.curves[StepKind.TRAIN], self.at(batch_size).peak_bytes
-        return () if peak is None else parts_of(peak, batch_size, self.fixed, curve.line)
+        if peak is None:
+            return ()
+        lost = curve.lost_bytes(batch_size)
+        return parts_of(peak, batch_size, self.fixed, curve.line, lost)
 
     def at(self, batch_size: int, kind: StepKind | str = StepKind.TRAIN) -> Estimate:
         """The peak with another batch size, or of another kind of step."""

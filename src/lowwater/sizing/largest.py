@@ -140,8 +140,7 @@ def _asked(curve: Curve, limit: TensorLimit, below: int) -> int:
         return max(1, below if below > curve.largest else 2 * below)
     if line.bytes_per_sample <= 0:
         return 4 * max(1, below)
-    found = int((limit.limit_bytes - line.intercept_bytes) / line.bytes_per_sample)
-    return max(1, found)
+    return max(1, line.batch_that_takes(limit.limit_bytes))
 
 
 def _surely(curve: Curve, limit: TensorLimit, below: int) -> int:

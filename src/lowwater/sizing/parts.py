@@ -4,12 +4,13 @@ from lowwater.model.footprint import Fixed, PeakLine, PeakPart
 
 
 def parts_of(
-    peak_bytes: int, batch_size: int, fixed: Fixed, line: PeakLine | None
+    peak_bytes: int, batch_size: int, fixed: Fixed, line: PeakLine | None, lost_bytes: int = 0
 ) -> tuple[PeakPart, ...]:
     """Weights, optimizer and batch are counted; the rest of the peak is shared out by the line.
 
     What grows with the batch is activations, what does not is gradients and workspace. Not all
-    gradients are there at the moment of the peak: their share is an upper bound.
+    gradients are there at the moment of the peak: their share is an upper bound. `lost_bytes` is
+    what a pool gave out beyond what it was asked for.
     """
     rest = peak_bytes
     taken: list[PeakPart] = []
@@ -23,6 +24,7 @@ def parts_of(
     take("weights", fixed.weights_bytes)
     take("optimizer", fixed.optimizer_bytes)
     take("batch", fixed.sample_bytes * batch_size)
+    take("pool rounding", lost_bytes)
     if line is None:
         take("gradients", fixed.gradients_bytes, is_at_most=True)
         taken.append(PeakPart("activations and workspace", rest))

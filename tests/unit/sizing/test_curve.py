@@ -3,7 +3,7 @@
 import pytest
 
 from footprints import FIXED, MIB, a_line, a_step, steps
-from lowwater.model.footprint import Fixed, StepKind
+from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.curve import fit
 
 NO_GRADIENTS = Fixed(0, 0, 0)
@@ -87,3 +87,39 @@ def test_last_point_tests_the_line_of_the_others():
     curve = fit([*steps(a_line, (8, 16, 32)), a_step(64, 1.05 * a_line(64))], FIXED)
 
     assert curve.miss == pytest.approx(0.05, rel=0.15)
+
+
+def seen_with_loss(shares, need=a_line):
+    """Steps whose tensors ask for what lies on a line, in a pool that gives out more."""
+    asked = ((batch, round(need(batch) * MIB)) for batch in (8, 16, 32, 64))
+    return tuple(
+        StepPeak(batch, (round(needed * (1 + share)),), 0.01, StepKind.TRAIN, (needed,))
+        for (batch, needed), share in zip(asked, shares, strict=True)
+    )
+
+
+def test_what_a_pool_rounds_up_does_not_bend_the_line():
+    curve = fit(seen_with_loss((0.02, 0.15, 0.05, 0.18)), FIXED)
+
+    told = curve.at(256)
+
+    assert curve.line.bytes_per_sample == pytest.approx(2 * MIB, rel=0.001)
+    assert a_line(256) < told.peak_bytes / MIB < 1.18 * a_line(256)
+    low, high = told.interval_bytes
+    assert low < a_line(256) * 1.02 * MIB < a_line(256) * 1.18 * MIB < high
+
+
+def test_no_peak_is_below_what_tensors_ask_for():
+    curve = fit(seen_with_loss((0.0, 0.0, 0.0, 0.0)), FIXED)
+
+    low, _ = curve.at(256).interval_bytes
+
+    assert low == pytest.approx(a_line(256) * MIB, rel=0.06)
+    assert low > (curve.line.peak_bytes(256) - curve.line.half_width_bytes(256))
+
+
+def test_need_that_grows_with_the_square_of_the_batch_is_refused_whatever_the_pool_does():
+    told = fit(seen_with_loss((0.3, 0.2, 0.1, 0.0), lambda n: 30 + n**2 / 4), FIXED).at(256)
+
+    assert told.peak_bytes is None
+    assert "grows faster" in told.because

@@ -1,11 +1,13 @@
 """The parts of a peak add up to it, whatever was measured."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
-from footprints import FIXED, MIB, a_footprint
-from lowwater.model.footprint import Fixed, PeakLine
+from footprints import FIXED, MIB, a_footprint, a_line, steps
+from lowwater.model.footprint import Fixed, PeakLine, StepsFound
+from lowwater.sizing.found import footprint_of
 from lowwater.sizing.parts import parts_of
 
 
@@ -16,10 +18,24 @@ def test_parts_of_a_known_model():
         "weights": 10,
         "optimizer": 20,
         "batch": 8,
+        "pool rounding": 0,
         "activations": pytest.approx(120, abs=0.01),
         "gradients": pytest.approx(5, abs=0.01),
         "workspace": 0,
     }
+
+
+def test_what_the_pool_rounds_up_is_a_part():
+    seen = tuple(
+        replace(one, needed_each_bytes=(one.peak_bytes - batch * MIB // 8,))
+        for batch, one in zip((8, 16, 32, 64), steps(a_line), strict=True)
+    )
+    footprint = footprint_of(StepsFound("CPU:0", FIXED, seen), 64)
+
+    parts = {part.name: part.size_bytes / MIB for part in footprint.parts}
+
+    assert parts["pool rounding"] == 8
+    assert sum(parts.values()) == pytest.approx(a_line(64), abs=0.01)
 
 
 def test_only_gradients_are_an_upper_bound():

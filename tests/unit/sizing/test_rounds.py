@@ -7,9 +7,9 @@ from lowwater.sizing.backends._rounds import StepRounds
 
 
 def made(peaks):
-    rounds = StepRounds()
+    rounds = StepRounds(None)
     for count, peak in enumerate(peaks, start=1):
-        rounds.add(peak, 0.01)
+        rounds.add(peak, None, 0.01)
         if rounds.are_enough:
             return count
     return None
@@ -35,9 +35,9 @@ def test_slow_steps_are_fewer(monkeypatch):
 
 
 def test_highest_counts():
-    rounds = StepRounds()
+    rounds = StepRounds(None)
     for peak in (3, 9, 5):
-        rounds.add(peak, 0.5)
+        rounds.add(peak, None, 0.5)
 
     told = rounds.told(32, "training")
 

@@ -4,6 +4,7 @@ import time
 from statistics import median
 
 from lowwater.model.footprint import StepKind, StepPeak
+from lowwater.sizing.backends._pool_watch import PoolWatch
 
 _FEWEST = 6
 _MOST = 40
@@ -19,20 +20,38 @@ _FEWEST_SLOW = 3
 class StepRounds:
     """The peaks of the steps made so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: PoolWatch) -> None:
         """None was made."""
+        self._pool = pool
         self.most = _MOST
         self._peaks: list[int] = []
+        self._needed: list[int] = []
         self._times: list[float] = []
         self._highest_at = 0
-        self._began = time.monotonic()
+        self._began = self._step_began = time.monotonic()
 
-    def add(self, peak_bytes: int, elapsed_s: float) -> None:
+    def begin(self) -> None:
+        """A step begins. Every second one is watched: that takes time, and its time does not count.
+
+        The first is not watched: it is traced, and it makes what the later ones use.
+        """
+        self._pool.start(is_watched=len(self._peaks) % 2 == 1)
+        self._step_began = time.monotonic()
+
+    def end(self) -> None:
+        """The step has ended."""
+        elapsed_s = time.monotonic() - self._step_began
+        self.add(*self._pool.stop(), elapsed_s)
+
+    def add(self, peak_bytes: int, needed_bytes: int | None, elapsed_s: float) -> None:
         """One more step."""
         if not self._peaks or peak_bytes > (1 + _RISE) * max(self._peaks):
             self._highest_at = len(self._peaks)
         self._peaks.append(peak_bytes)
-        self._times.append(elapsed_s)
+        if needed_bytes is None:
+            self._times.append(elapsed_s)
+        else:
+            self._needed.append(needed_bytes)
 
     @property
     def are_enough(self) -> bool:
@@ -46,6 +65,5 @@ class StepRounds:
 
     def told(self, batch_size: int, kind: StepKind) -> StepPeak:
         """What they show; the first step is also tracing, so its time says nothing."""
-        return StepPeak(
-            batch_size, tuple(self._peaks), median(self._times[1:] or self._times), kind
-        )
+        step_s = median(self._times[1:] or self._times)
+        return StepPeak(batch_size, tuple(self._peaks), step_s, kind, tuple(self._needed))

@@ -1,13 +1,13 @@
 """Real steps of Keras on TensorFlow, and the peak that its pool tells of each."""
 
 import os
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.probes.tensorflow_devices import tensorflow_devices
 from lowwater.sizing.backends._fixed import fixed_of
+from lowwater.sizing.backends._pool_watch import PoolWatch
 from lowwater.sizing.backends._rounds import StepRounds
 from lowwater.sizing.backends.tensorflow_function import TensorFlowFunctionSteps
 from lowwater.sizing.samples import leaves
@@ -46,10 +46,14 @@ class TensorFlowSteps:
         """By the variables; those of the optimizer are there after a step."""
         return fixed_of(self._subject)
 
+    def _kept_bytes(self) -> int:
+        held = self.fixed()
+        return self.other_bytes + held.weights_bytes + held.optimizer_bytes
+
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make steps of this kind until their highest peak no longer rises."""
-        rounds = StepRounds()
-        callback = _callback(rounds, self.place)
+        rounds = StepRounds(PoolWatch(self.place, self._kept_bytes))
+        callback = _callback(rounds)
         parts = self._subject.samples.parts
         data = _batches(parts if kind is not StepKind.PREDICT else parts[:1], batch_size)
         common: dict[str, Any] = {"verbose": 0, "callbacks": [callback]}
@@ -120,24 +124,17 @@ def _batches(parts: tuple[Any, ...], batch_size: int) -> Any:
     return data.with_options(options)
 
 
-def _callback(rounds: StepRounds, place: str) -> Any:
+def _callback(rounds: StepRounds) -> Any:
     import keras
-    import tensorflow as tf
-
-    memory = tf.config.experimental
 
     class AroundEachStep(keras.callbacks.Callback):  # type: ignore[misc] # it has no types
         """Reads the peak of each step, and ends when there were enough."""
 
-        began = 0.0
-
         def _begin(self) -> None:
-            memory.reset_memory_stats(place)
-            self.began = time.monotonic()
+            rounds.begin()
 
         def _end(self) -> None:
-            elapsed_s = time.monotonic() - self.began
-            rounds.add(memory.get_memory_info(place)["peak"], elapsed_s)
+            rounds.end()
             if rounds.are_enough:
                 raise EnoughSteps
 

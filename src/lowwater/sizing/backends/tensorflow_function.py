@@ -1,13 +1,13 @@
 """A step of the user's own on TensorFlow: a plain function or a `tf.function`."""
 
 import gc
-import time
 from typing import Any
 
 from lowwater.errors import UsageError
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.sizing.backends._batch import batch_of
 from lowwater.sizing.backends._fixed import bytes_of
+from lowwater.sizing.backends._pool_watch import PoolWatch
 from lowwater.sizing.backends._rounds import StepRounds
 from lowwater.sizing.step_function import arguments
 from lowwater.sizing.subject import Subject
@@ -38,15 +38,13 @@ class TensorFlowFunctionSteps:
         """Make steps until their highest peak no longer rises."""
         import tensorflow as tf
 
-        memory = tf.config.experimental
         parts = batch_of(self._samples.parts, batch_size)
         batch = arguments(parts, tf.constant if self._has_tensors else None)
-        rounds = StepRounds()
+        rounds = StepRounds(PoolWatch(self.place))
         while not rounds.are_enough:
-            memory.reset_memory_stats(self.place)
-            began = time.monotonic()
+            rounds.begin()
             self._function(*batch)
-            rounds.add(memory.get_memory_info(self.place)["peak"], time.monotonic() - began)
+            rounds.end()
         return rounds.told(batch_size, kind)
 
 
