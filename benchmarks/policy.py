@@ -114,11 +114,18 @@ def _collected(timeline: Timeline) -> tuple[int, ...]:
     return tuple(at)
 
 
+def multiplied(before: float, factor: float) -> float:
+    """The value with which something is tried: of shares and chances 1 is the most there is."""
+    if not isinstance(before, float):
+        return max(1, round(before * factor))
+    return min(before * factor, 1.0) if before < 1 else before * factor
+
+
 @contextmanager
 def changed(name: str, factor: float) -> Iterator[str]:
     """The policy with one field multiplied; gives its new value."""
     before = getattr(POLICY, name)
-    value = before * factor if isinstance(before, float) else max(1, round(before * factor))
+    value = multiplied(before, factor)
     try:
         object.__setattr__(POLICY, name, value)
         yield f"{value:g}"

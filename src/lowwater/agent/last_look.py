@@ -24,11 +24,11 @@ from lowwater.model.user_code import is_users
 from lowwater.probes.bfc_dump import VARIABLE, newest_pool
 from lowwater.probes.cgroup import CURRENT, LIMIT, CgroupProbe, text_of
 from lowwater.probes.headroom import headroom, soft_limit
+from lowwater.probes.pool_limit import host_pool_limit
 
 MACHINE: Final = "the machine's memory"
 GROUP: Final = "the control group"
 ADDRESSES: Final = "the address space (`ulimit -v`)"
-HOST_POOL: Final = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 # What the look at all objects needs to begin with, its own modules included.
 _LEAST_ROOM: Final = 48 << 20
 _MOST_SECONDS: Final = 5.0
@@ -203,11 +203,8 @@ def _pool(cause: BaseException, request: AllocationRequest, dumps: str | None) -
 def _with_limit(pool: Pool | None, request: AllocationRequest) -> Pool | None:
     if pool is None or pool.limit_bytes is not None:
         return pool
-    megabytes = os.environ.get(HOST_POOL, "")
-    if request.place == "host":
-        limit = int(megabytes) << 20 if megabytes.isdecimal() else None
-    else:
-        limit = _device_limit(request.place)
+    is_host = request.place == "host"
+    limit = host_pool_limit() if is_host else _device_limit(request.place)
     return replace(pool, limit_bytes=limit)
 
 

@@ -91,8 +91,10 @@ def _why(diagnosis: Diagnosis, topic: Topic) -> str:
 
 def how_it_failed(ending: Ending) -> str:
     """In words; nothing where it did not."""
-    if ending.out_of_memory:
-        return "killed: out of memory"
     if ending.signal is not None:
-        return f"ended by signal {ending.signal}"
-    return f"exit code {ending.exit_code}" if ending.exit_code else ""
+        is_oom = ending.out_of_memory
+        return "killed: out of memory" if is_oom else f"ended by signal {ending.signal}"
+    code = f"exit code {ending.exit_code}" if ending.exit_code else ""
+    if ending.out_of_memory:
+        return f"ran out of memory, {code}" if code else "ran out of memory"
+    return code

@@ -4,12 +4,13 @@ The pool (BFC) takes regions from malloc, each twice as large as the one before,
 2 MiB, and never gives one back. It is there with `TF_CPU_ALLOCATOR_USE_BFC=1`, and by default
 wherever oneDNN is on (processors with AVX512-VNNI or AMX), for tensors of 256 KiB and more.
 Measured there: a hundred tensors of 1 MiB made malloc grow by regions of 2, 4, 8, 16, 32 and
-64 MiB; dropping them all gave nothing back. The pool's own books come on top, with 8 bytes for each
-256 of a region; they stay in use.
+64 MiB; dropping them all gave nothing back. Regions of other sizes are in `region_sizes.py`. The
+pool's own books come on top, with 8 bytes for each 256 of a region; they stay in use.
 """
 
 from time import thread_time
 
+from lowwater.probes.region_sizes import MOST_IN_HEAP
 from lowwater.probes.regions import PoolRegions
 
 _FIRST_REGION = 2 << 20
@@ -17,7 +18,6 @@ _FIRST_REGION = 2 << 20
 _TOLERANCE = 64 << 10
 # glibc maps every block of more than this on its own, however its threshold has moved.
 _LARGEST_IN_HEAP = 32 << 20
-_MOST_IN_HEAP = 2 * _LARGEST_IN_HEAP - _FIRST_REGION
 # A look takes 3 ms; regions double, so a pool of a terabyte needs 20.
 _MOST_LOOKS = 40
 _LOOKS_TO_SPARE = 8
@@ -49,18 +49,27 @@ class PoolSize:
         self._heap = 0
         self._last_region = 0
         self._times_seen = 0
+        self._limit: int | None = None
+        # By how much the peak has passed the size that was known, in all and up to the last look.
+        self._missed = 0
+        self._looked_for = 0
         self._looks = 0
         # What reading the regions has cost.
         self.looking_s = 0.0
 
-    def add(self, heap_bytes: int, mapped_bytes: int, peak_bytes: int) -> int:
+    def add(
+        self, heap_bytes: int, mapped_bytes: int, peak_bytes: int, limit_bytes: int | None = None
+    ) -> int:
         """Take the next reading; return the size of the pool by now."""
         malloc_bytes = heap_bytes + mapped_bytes
+        self._limit = limit_bytes
         if self._size == 0 and peak_bytes:
             self._begin(peak_bytes)
         elif peak_bytes > self._peak or self._has_looks_to_spare:
+            self._missed += max(0, peak_bytes - self._size)
             self._size += self._grown(malloc_bytes - self._malloc, heap_bytes - self._heap)
-        self._size = max(self._size, peak_bytes)
+        most = self._size if limit_bytes is None else limit_bytes
+        self._size = max(min(self._size, most), peak_bytes)
         self._peak = max(self._peak, peak_bytes)
         self._malloc, self._heap = malloc_bytes, heap_bytes
         return self._size
@@ -70,12 +79,21 @@ class PoolSize:
         """A pool full of holes may grow without a new peak: that can be seen, and not guessed."""
         return self._regions is not None and 0 < self._looks < _LOOKS_TO_SPARE
 
+    @property
+    def _has_missed_a_region(self) -> bool:
+        """Whether the peak is larger than the pool that was known, for whatever reason.
+
+        Regions in the heap cannot be read; so as not to look for them again and again, the next
+        look waits until twice as much is missing.
+        """
+        return self._missed > 2 * self._looked_for
+
     def _begin(self, peak_bytes: int) -> None:
         self._size, self._last_region = doubled_regions(peak_bytes)
         read = self._look()
         if read is None:
             return
-        if read + _MOST_IN_HEAP < peak_bytes:  # this malloc has other headers
+        if read + MOST_IN_HEAP < peak_bytes:  # this malloc has other headers
             self._regions = None
             return
         # Where some are read, smaller ones in the heap are left out: less is claimed then.
@@ -88,13 +106,13 @@ class PoolSize:
         by as much as a region, and what is taken for one is taken out of the bytes in use.
         """
         region = self._new_region(jump_bytes)
-        if not region:
+        if not region and not self._has_missed_a_region:
             return 0
         read = self._look()
         if read is None:
-            return self._if_not_repeated(region)
+            return self._if_not_repeated(region) if region else 0
         grown, self._read = read - self._read, read
-        is_in_heap = region <= min(heap_jump_bytes + _TOLERANCE, _LARGEST_IN_HEAP)
+        is_in_heap = 0 < region <= min(heap_jump_bytes + _TOLERANCE, _LARGEST_IN_HEAP)
         return self._if_not_repeated(region) if is_in_heap and not read else grown
 
     def _look(self) -> int | None:
@@ -102,19 +120,28 @@ class PoolSize:
         if self._regions is None or self._looks >= _MOST_LOOKS:
             return None
         self._looks += 1
+        self._looked_for = self._missed
         began_s = thread_time()
-        found = self._regions.total_bytes()
+        found = self._regions.total_bytes(self._limit)
         self.looking_s += thread_time() - began_s
         self._last_region = self._regions.largest_bytes or self._last_region
         return found
 
     def _new_region(self, jump_bytes: int) -> int:
         """The region that explains a jump of malloc, if one does."""
+        left = self._left_of_limit()
+        if left and left <= jump_bytes + _TOLERANCE:
+            return left
         region = _FIRST_REGION
         while 2 * region <= jump_bytes + _TOLERANCE:
             region *= 2
         is_too_small = region > jump_bytes + _TOLERANCE or region < self._last_region
         return 0 if is_too_small else region
+
+    def _left_of_limit(self) -> int:
+        """The size of the last region before the limit, where the pool cannot double any more."""
+        left = (self._limit or 0) - self._size
+        return left if _FIRST_REGION <= left < 2 * self._last_region else 0
 
     def _if_not_repeated(self, region: int) -> int:
         # Regions double: the same size again and again is the program's own arrays.

@@ -10,7 +10,6 @@ of 400 MB: regions of 4, 8, 16, 32, 64, 512, 512 and 1024 MiB, and the first, of
 import os
 import re
 import struct
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -23,10 +22,9 @@ from os import read as _read
 from typing import Final
 
 from lowwater.model.interruption import let_through
+from lowwater.probes.headroom import soft_limit
+from lowwater.probes.region_sizes import LEAST_REGION, is_doubled, regions_among
 
-LEAST_REGION: Final = 2 << 20
-# A large tensor gets a region of its size, and the next region may be as large once more.
-_MOST_ALIKE: Final = 2
 _MAPPED: Final = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) rw-p 0+ 00:00 0 *$", re.MULTILINE)
 _HEADERS: Final = struct.Struct("<QQ32xQQ")
 _LEAD: Final = 48
@@ -48,10 +46,14 @@ class PoolRegions:
         self._memory = memory
         self._page = os.sysconf("SC_PAGE_SIZE")
         self._found: dict[int, int] = {}
+        self._regions: list[int] = []
         self._steps_left = 0
 
-    def total_bytes(self) -> int | None:
-        """The size of all regions that lie apart from the heap; None where it cannot be read."""
+    def total_bytes(self, limit_bytes: int | None = None) -> int | None:
+        """The size of all regions that lie apart from the heap; None where it cannot be read.
+
+        `limit_bytes` is the most that the pool may take, where that is known.
+        """
         try:
             ranges = self._ranges()
             memory = _open(self._memory, O_RDONLY | O_CLOEXEC)
@@ -62,30 +64,34 @@ class PoolRegions:
             # What was found once is not lost behind other mappings, unless it was given back.
             self._found = dict(filter(partial(self._is_there, memory), self._found.items()))
             self._steps_left = _MOST_STEPS
+            is_cramped = soft_limit("RLIMIT_AS") is not None
+            is_bounded = is_cramped or limit_bytes is not None
             for start, end in ranges:
-                self._found.update(self._regions(memory, start, end))
+                for address, size in self._aligned(memory, start, end):
+                    if is_bounded or is_doubled(size):
+                        self._found[address] = size
         finally:
             _close(memory)
-        alike = Counter(self._found.values())
-        return sum(size * min(count, _MOST_ALIKE) for size, count in alike.items())
+        self._regions = regions_among(self._found.values(), limit_bytes, may_be_refused=is_cramped)
+        return sum(self._regions)
 
     @property
     def largest_bytes(self) -> int:
         """The size of the largest region that was found."""
-        return max(self._found.values(), default=0)
+        return max(self._regions, default=0)
 
     def _is_there(self, memory: int, region: tuple[int, int]) -> bool:
         address, size = region
         return self._block(memory, address) == (size + self._page, True)
 
-    def _regions(self, memory: int, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The address and the size of each region within a range."""
+    def _aligned(self, memory: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The address and the size of each aligned block within a range."""
         while end - start >= LEAST_REGION and self._steps_left:
             self._steps_left -= 1
             size, is_aligned = self._block(memory, start)
             is_within = 0 < size <= end - start
             # The headers take a page.
-            if is_within and is_aligned and _is_power_of_two(size - self._page):
+            if is_within and is_aligned:
                 yield start, size - self._page
             start += size if is_within else _ARENA
 
@@ -109,7 +115,3 @@ class PoolRegions:
         finally:
             _close(descriptor)
         return [(int(start, 16), int(end, 16)) for start, end in _MAPPED.findall(text)]
-
-
-def _is_power_of_two(size: int) -> bool:
-    return size >= LEAST_REGION and size & (size - 1) == 0

@@ -19,6 +19,7 @@ from lowwater.model.interruption import let_through
 from lowwater.model.protocols import Probe
 from lowwater.probes.glibc import GlibcProbe
 from lowwater.probes.pool import PoolSize, Untouched
+from lowwater.probes.pool_limit import host_pool_limit
 from lowwater.probes.regions import PoolRegions
 
 _CONTEXT = "tensorflow.python.eager.context"
@@ -98,5 +99,5 @@ class TensorFlowProbe:
         if isinstance(malloc, NotMeasured):
             return {}
         heap, mapped = malloc.gauges[HEAP_USED], malloc.gauges[MMAP_USED]
-        size = self._pool_size.add(heap, mapped, info["peak"])
+        size = self._pool_size.add(heap, mapped, info["peak"], host_pool_limit())
         return {POOL_IN_USE: info["current"], POOL_SIZE: size}

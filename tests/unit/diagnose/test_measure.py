@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from lowwater.diagnose.compare import compare
-from lowwater.diagnose.measure import measured_in
+from lowwater.diagnose.measure import how_it_failed, measured_in
 from lowwater.model import Diagnosis, Ending, Kind, Ledger, LedgerRow, Note, Topic, Unit, Verdict
 from lowwater.model.experiment import Difference, Effect, Measured
 
@@ -25,6 +27,24 @@ def a_run(verdict, *, resident=(), notes=(), exit_code=0):
         environment={},
         ending=Ending(3.0, exit_code, None, False, 0),
     )
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (Ending(3.0, None, 9, out_of_memory=True), "killed: out of memory"),
+        (Ending(3.0, None, 11), "ended by signal 11"),
+        (
+            Ending(3.0, 1, out_of_memory=True, error="MemoryError"),
+            "ran out of memory, exit code 1",
+        ),
+        (Ending(3.0, 0, out_of_memory=True), "ran out of memory"),
+        (Ending(3.0, 1), "exit code 1"),
+        (Ending(3.0, 0), ""),
+    ],
+)
+def test_only_a_signal_kills_a_program(ending, told):
+    assert how_it_failed(ending) == told
 
 
 def test_growth_is_that_of_the_verdict():

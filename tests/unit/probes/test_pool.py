@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from lowwater.probes.pool import PoolSize, doubled_regions
 
 MIB = 1 << 20
@@ -10,8 +12,9 @@ MIB = 1 << 20
 class Pool:
     """The growth rule of TensorFlow's BFC allocator, for held tensors of one size."""
 
-    def __init__(self):
+    def __init__(self, limit=1 << 40):
         self.size, self.next_region, self.in_use = 0, 2 * MIB, 0
+        self.limit = limit
 
     def hold(self, size):
         self.in_use += size
@@ -19,7 +22,7 @@ class Pool:
             is_larger = size > self.next_region
             while size > self.next_region:
                 self.next_region *= 2
-            self.size += self.next_region
+            self.size += min(self.next_region, self.limit - self.size)
             if not is_larger:
                 self.next_region *= 2
 
@@ -86,7 +89,7 @@ class Regions:
         self.sizes = [*sizes]
         self.looks = 0
 
-    def total_bytes(self):
+    def total_bytes(self, limit_bytes=None):
         self.looks += 1
         return sum(self.sizes)
 
@@ -134,6 +137,45 @@ def test_a_malloc_with_other_headers_is_followed_by_its_jumps():
 
     assert size.add(0, 500 * MIB, 102 * MIB) == 126 * MIB
     assert size.add(0, 628 * MIB, 130 * MIB) == 254 * MIB
+
+
+@pytest.mark.parametrize("limit_mib", [64, 70, 80, 100, 250, 300])
+def test_the_last_region_before_a_limit_is_followed(limit_mib):
+    pool, estimate, errors = Pool(limit_mib * MIB), PoolSize(), []
+    for _ in range(limit_mib - 2):
+        pool.hold(MIB)
+        errors.append(estimate.add(0, 70 * MIB + pool.size, pool.in_use, pool.limit) - pool.size)
+
+    assert set(errors[1:]) == {errors[0]}
+
+
+def test_an_array_is_not_taken_for_the_last_region_where_regions_can_be_read():
+    regions = Regions(2 * MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB)
+    size = PoolSize(regions)
+    size.add(0, 62 * MIB, 60 * MIB, 100 * MIB)
+
+    assert size.add(0, 100 * MIB, 61 * MIB, 100 * MIB) == 62 * MIB
+
+
+def test_a_region_that_came_unseen_is_looked_for_once_the_peak_is_beyond_all_others():
+    regions = Regions(64 * MIB)
+    size = PoolSize(regions)
+    for step in range(20):  # no look is left without a new peak
+        size.add(90 * MIB, 64 * MIB + step * 100 * MIB, 60 * MIB)
+    regions.sizes.append(38 * MIB)
+    malloc = 64 * MIB + 20 * 100 * MIB
+    assert size.add(90 * MIB, malloc, 60 * MIB, 102 * MIB) == 64 * MIB
+
+    assert size.add(90 * MIB, malloc, 65 * MIB, 102 * MIB) == 102 * MIB
+
+
+def test_regions_that_cannot_be_read_are_not_looked_for_at_each_new_peak():
+    regions = Regions(64 * MIB)
+    size = PoolSize(regions)
+    for step in range(1, 65):
+        size.add(90 * MIB, 64 * MIB, 64 * MIB + step * 4096)
+
+    assert regions.looks <= 8
 
 
 def test_looks_are_few_however_often_malloc_jumps():

@@ -70,6 +70,14 @@ def test_a_third_region_of_one_size_is_somebody_elses(memory):
     assert memory.total_mib == 2 * 8
 
 
+def test_the_last_region_before_a_limit_takes_what_is_left_of_it(memory):
+    memory.write(PAGE, *[(size * MIB, True) for size in (2, 4, 8, 16, 32, 38)])
+
+    assert memory.total_mib == 62
+    assert memory.regions.total_bytes(100 * MIB) == 100 * MIB
+    assert memory.regions.largest_bytes == 38 * MIB
+
+
 def test_mapped_files_and_memory_that_cannot_be_written_are_passed_over(memory):
     memory.write(PAGE, (8 * MIB, True))
     text = memory.maps.read_text()

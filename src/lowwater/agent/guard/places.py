@@ -1,6 +1,5 @@
 """What the guard reads at a boundary: the level of each place, and the room below its limits."""
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -16,13 +15,13 @@ from lowwater.probes import default_probes
 from lowwater.probes.headroom import rooms
 from lowwater.probes.host import peak_bytes
 from lowwater.probes.jax_memory import jax_memory
+from lowwater.probes.pool_limit import host_pool_limit
 from lowwater.probes.tensorflow_memory import tensorflow_memory
 from lowwater.probes.torch_memory import torch_memory
 
 # TensorFlow's pool for host tensors, where it is a place of its own with a limit of its own.
 HOST_POOL: Final = "TensorFlow's host pool"
 _CONTEXT: Final = "tensorflow.python.eager.context"
-_POOL_LIMIT: Final = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 
 class GuardedPlaces:
@@ -77,10 +76,10 @@ class GuardedPlaces:
                     yield device.device.place, pool
 
     def _host_pool(self) -> tuple[Standing, int] | None:
-        limit_mib = os.environ.get(_POOL_LIMIT, "")
+        limit_bytes = host_pool_limit()
         context: Any = getattr(sys.modules.get(_CONTEXT), "_context", None)
         is_started = getattr(context, "_initialized", False)
-        if not (self._has_host_pool and limit_mib.isdecimal() and is_started):
+        if limit_bytes is None or not (self._has_host_pool and is_started):
             return None
         try:
             info = context.get_memory_info("CPU:0")
@@ -89,7 +88,7 @@ class GuardedPlaces:
             self._has_host_pool = False
             return None
         in_use, peak = int(info["current"]), int(info["peak"])
-        return Standing(in_use, in_use, peak), int(limit_mib) << 20
+        return Standing(in_use, in_use, peak), limit_bytes
 
 
 def _pool_of(told: DeviceMemory) -> tuple[Standing, int] | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
+from lowwater.probes.pool_limit import POOL_LIMIT
 from lowwater.probes.tensorflow_devices import tensorflow_devices
 from lowwater.sizing.backends._fixed import fixed_of
 from lowwater.sizing.backends._pool_watch import PoolWatch
@@ -17,14 +18,13 @@ from lowwater.sizing.subject import Subject
 
 HAS_POOL = True
 _POOL = "TF_CPU_ALLOCATOR_USE_BFC"
-_POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 
 def variables(limit_bytes: int | None) -> Mapping[str, str]:
     """The host's tensors on the pool that devices have; it is chosen at the first allocation."""
     chosen = {_POOL: "1", "TF_CPP_MIN_LOG_LEVEL": os.environ.get("TF_CPP_MIN_LOG_LEVEL", "3")}
     if limit_bytes is not None:
-        chosen[_POOL_LIMIT] = str(max(1, limit_bytes >> 20))
+        chosen[POOL_LIMIT] = str(max(1, limit_bytes >> 20))
     return chosen
 
 
