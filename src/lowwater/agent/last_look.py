@@ -11,7 +11,8 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
-from lowwater.model.autopsy import MOST_HELD, Held, LimitSeen, Pool, Scene
+from lowwater.model.autopsy import MOST_HELD, LimitSeen, Pool, Scene
+from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
 from lowwater.model.out_of_memory import (
     AllocationRequest,
@@ -51,22 +52,11 @@ _KERAS: Final = ("keras", "tf_keras")
 Shown = Callable[[str], str]
 
 
-class Row(Protocol):
-    """What one variable holds."""
-
-    kind: str
-    count: int
-    size_bytes: int
-    place: str
-    held_by: str
-    where: str | None
-
-
 class Holds(Protocol):
     """What `lowwater.holdings()` answers."""
 
     @property
-    def rows(self) -> Sequence[Any]:
+    def rows(self) -> Sequence[Holding]:
         """The largest first."""
 
     @property
@@ -106,7 +96,7 @@ def scene_of(  # noqa: PLR0913 - each is told by another part
     limits = _tried(host_limits, notes) or ()
     held = _tried(lambda: _held(holdings, error, notes), notes)
     in_use: dict[str, int] = {}
-    rows: tuple[Held, ...] = ()
+    rows: tuple[Holding, ...] = ()
     if held is not None:
         in_use, rows = held
     pool = _tried(lambda: _with_limit(pool, request), notes)
@@ -232,7 +222,7 @@ def _in_pool(pool: Pool | None) -> dict[str, int]:
 
 def _held(
     holdings: Holdings, error: BaseException, notes: list[str]
-) -> tuple[dict[str, int], tuple[Held, ...]] | None:
+) -> tuple[dict[str, int], tuple[Holding, ...]] | None:
     room = headroom()
     if room is not None and room < _LEAST_ROOM:
         notes.append(_NO_ROOM)
@@ -245,10 +235,10 @@ def _held(
     return in_use, tuple(_plain(row) for row in found.rows[:MOST_HELD])
 
 
-def _plain(row: Row) -> Held:
+def _plain(row: Holding) -> Holding:
     where = None if row.where is None else row.where[-_LONGEST:]
     held_by = row.held_by[:_LONGEST]
-    return Held(row.kind, row.count, as_plain(row.size_bytes), row.place, held_by, where)
+    return Holding(row.kind, row.count, as_plain(row.size_bytes), row.place, held_by, where)
 
 
 def _host_limits() -> Iterator[LimitSeen]:

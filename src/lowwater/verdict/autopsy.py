@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from lowwater.model import Ending, Finding, Kind, Sample, Timeline, Unit, Verdict, gauges
-from lowwater.model.autopsy import Autopsy, Held, LimitSeen, Manner, Scene
+from lowwater.model.autopsy import Autopsy, LimitSeen, Manner, Scene
 from lowwater.model.devices import Device
+from lowwater.model.holding import Holding
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.case import CLOCK_UNIT, open_case
@@ -446,7 +447,7 @@ def _early_peak(timeline: Timeline) -> int | None:
 
 def _held(
     scene: Scene, findings: Sequence[Finding], place: str, facts: Shortage
-) -> tuple[tuple[Held, ...], str]:
+) -> tuple[tuple[Holding, ...], str]:
     """Who held it: as it was seen in the end, or as the last heap scan has seen it."""
     if scene.held:
         is_pool = scene.pool is not None and place == gauges.HOST
@@ -457,7 +458,7 @@ def _held(
         ), ""
     units = facts.growth.units_seen if facts.growth is not None else 0
     grown = tuple(
-        Held("grown", 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
+        Holding("grown", 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
         for one in findings
         if one.holder and one.bytes_per_unit
     )
