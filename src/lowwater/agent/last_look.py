@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
-from lowwater.model.autopsy import MOST_HELD, LimitSeen, Pool, Scene
+from lowwater.model.autopsy import GROUP, IN_HOST_POOL, MACHINE, MOST_HELD, LimitSeen, Pool, Scene
 from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
 from lowwater.model.out_of_memory import (
@@ -26,10 +26,8 @@ from lowwater.probes.bfc_dump import VARIABLE, newest_pool
 from lowwater.probes.cgroup import CURRENT, LIMIT, CgroupProbe, text_of
 from lowwater.probes.headroom import headroom, soft_limit
 
-MACHINE: Final = "the machine's memory"
-GROUP: Final = "the control group"
 ADDRESSES: Final = "the address space (`ulimit -v`)"
-HOST_POOL: Final = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
+_POOL_LIMIT: Final = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 # What the look at all objects needs to begin with, its own modules included.
 _LEAST_ROOM: Final = 48 << 20
 _MOST_SECONDS: Final = 5.0
@@ -193,7 +191,7 @@ def _pool(cause: BaseException, request: AllocationRequest, dumps: str | None) -
 def _with_limit(pool: Pool | None, request: AllocationRequest) -> Pool | None:
     if pool is None or pool.limit_bytes is not None:
         return pool
-    megabytes = os.environ.get(HOST_POOL, "")
+    megabytes = os.environ.get(_POOL_LIMIT, "")
     if request.place == "host":
         limit = int(megabytes) << 20 if megabytes.isdecimal() else None
     else:
@@ -214,7 +212,7 @@ def _in_pool(pool: Pool | None) -> dict[str, int]:
     if pool is None or context is None or not getattr(context, "_initialized", False):
         return {}
     try:
-        return {"pool": context.get_memory_info("CPU:0")["current"]}
+        return {IN_HOST_POOL: context.get_memory_info("CPU:0")["current"]}
     except Exception as error:  # noqa: BLE001 - a device without statistics raises anything
         let_through(error)
         return {}

@@ -8,6 +8,11 @@ from typing import Any, Final
 from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 
+# What the memory of a process may end at, and where the host's pool is told of in `in_use_bytes`:
+# to the host it is a part of malloc.
+MACHINE: Final = "the machine's memory"
+GROUP: Final = "the control group"
+IN_HOST_POOL: Final = "pool"
 # What a reader would read, and a recording has room for.
 MOST_HELD: Final = 12
 

@@ -14,7 +14,9 @@ from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.testing import a_run
 from lowwater.verdict import judge
-from lowwater.verdict.autopsy import Shortage, about_caught, autopsy_of, autopsy_of_scene, decide
+from lowwater.verdict.autopsy import about_caught, autopsy_of, autopsy_of_scene
+from lowwater.verdict.shortage import Shortage
+from lowwater.verdict.shortage_rules import decide
 
 MIB = 1 << 20
 EPOCH = Unit(1, "epoch")
