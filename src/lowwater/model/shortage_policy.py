@@ -17,8 +17,7 @@ class ShortagePolicy:
 
     # ── A request that was refused ───────────────────────────────────────────────────────────
     # Share of the limit. Where so much was free, it was not for want of memory: not even a leak is
-    # the reason, as it fills what there is. A guess: what leaks filled in the programs left less
-    # than a tenth.
+    # the reason, as it fills what there is: one of 4 MiB a round left 2 of a pool of 100. A guess.
     much_free: float = 1 / 4
     # Share of the limit. A step that needs less is not called too big because of what stays in use.
     # A guess.
@@ -32,15 +31,14 @@ class ShortagePolicy:
     # filled the machine itself. A guess: more likely than not.
     own_part: float = 1 / 2
     # Share of the time between the first mark and the last: what is called the first rounds. A
-    # guess: in a run of a few rounds it has to hold one or two of them.
+    # guess.
     early: float = 1 / 4
-    # Samples. With fewer it is not known how little was ever in use: the first two may be before
-    # and after the model is built. A guess.
+    # Samples. With fewer it is not known how little was ever in use. A guess.
     fewest_seen: int = 3
 
     # ── What only looks like a leak: the answer is *inconclusive* ────────────────────────────
     # Rises from the second round on, and share of the limit that they must have filled together.
-    # Fewer than two are no row. A guess: with a twentieth, twenty such rows fill it.
+    # One rise is no row, and less has not filled it. A guess.
     fewest_rises: int = 2
     least_rise: float = 1 / 20
     # Share of the limit. Only above it a climb counts: up to half may be filled by imports.
