@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
+from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.model.autopsy import GROUP, IN_HOST_POOL, MACHINE, MOST_HELD, LimitSeen, Pool, Scene
 from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
@@ -34,16 +35,8 @@ _MOST_SECONDS: Final = 5.0
 _NO_ROOM: Final = "too little memory was free to see who held it"
 _LONGEST: Final = 300
 _DEEPEST: Final = 2000
-# The calls of Keras that take a batch size, and how large a batch is where none is given.
-_CALLS: Final = (
-    "fit",
-    "evaluate",
-    "predict",
-    "train_on_batch",
-    "test_on_batch",
-    "predict_on_batch",
-)
-_WITH_BATCH_SIZE: Final = _CALLS[:3]
+# The calls that make batches of what they are given, and how large one is if that is not said.
+_WITH_BATCH_SIZE: Final = ("fit", "evaluate", "predict")
 _USUAL_BATCH: Final = 32
 _KERAS: Final = ("keras", "tf_keras")
 
@@ -116,7 +109,7 @@ def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> Alloc
         if frame is None:
             break
         code = frame.f_code
-        if call is None and _is_keras(frame) and code.co_name in _CALLS:
+        if call is None and _is_keras(frame) and code.co_name in CALLS:
             call, batch = code.co_name, _batch_of(frame)
         if is_users(code.co_filename):
             where = f"{shown(code.co_filename)}:{frame.f_lineno}"
@@ -131,7 +124,7 @@ def _request(
     told = request_of(cause)
     where, call, batch = None, None, None
     for frame, line in _frames(cause) or _frames(error):
-        if _is_keras(frame) and frame.f_code.co_name in _CALLS and call is None:
+        if _is_keras(frame) and frame.f_code.co_name in CALLS and call is None:
             call, batch = frame.f_code.co_name, _batch_of(frame)
         if is_users(frame.f_code.co_filename):
             where = f"{shown(frame.f_code.co_filename)}:{line}"
