@@ -433,6 +433,38 @@ def test_part_that_is_set_later_is_caught(line):
     assert [*set_on_others(f"def start():\n    {line}\n")] == [2]
 
 
+# One word for one thing: two classes of the same name are one class, or one of them needs its own.
+
+
+def public_classes(sources: Mapping[str, str]):
+    """The public names of classes at the top of these files, with the files that define them."""
+    found = {}
+    for name, source in sources.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(name)
+    return found
+
+
+def test_every_public_class_has_a_name_of_its_own():
+    [root] = importlib.util.find_spec("lowwater").submodule_search_locations
+    files = {_dotted(path.relative_to(root)): path for path in sorted(Path(root).rglob("*.py"))}
+    # The two programs of the demo are the same but for the line that leaks.
+    own = files.keys() - PROGRAMS
+    classes = public_classes({name: files[name].read_text(encoding="utf-8") for name in own})
+
+    assert len(classes) > 200
+    assert {name: places for name, places in classes.items() if len(places) > 1} == {}
+
+
+def test_second_class_of_a_name_is_caught():
+    held = "class Held:\n    pass\n\nclass _Row:\n    pass\n"
+
+    found = public_classes({"model.autopsy": held, "recording.records": held})
+
+    assert found == {"Held": ["model.autopsy", "recording.records"]}
+
+
 # What the program's signal handlers raise inside our code is the program's: nobody swallows it.
 
 # Of these parts only what the supervisor does: it is not the program's process.

@@ -11,7 +11,7 @@ import functools
 import gc
 import json
 import multiprocessing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -227,12 +227,18 @@ LOOPS: Mapping[str, Callable[[str, list[str], int], list[dict[str, int | None]]]
 }
 
 
+def parser_for(about: str | None, loops: Iterable[str], rounds: int) -> argparse.ArgumentParser:
+    """What a program with such loops is asked."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0] if about else None)
+    parser.add_argument("program", choices=loops)
+    parser.add_argument("advice", help="steps, joined by +")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    return parser
+
+
 def main() -> None:
     """Warm up, run the rounds, and print every reading as one line of JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("program", choices=LOOPS)
-    parser.add_argument("advice", help="steps, joined by +")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser = parser_for(__doc__, LOOPS, rounds=6)
     parser.add_argument("--warm-up", type=int, default=2)
     asked = parser.parse_args()
     steps, loop = asked.advice.split("+"), LOOPS[asked.program]

@@ -6,7 +6,6 @@ The device is `GPU:0`, and memory growth is on unless the advice is `greedy`. Th
 so that nearly all bytes are weights and optimizer slots, which live on the device.
 """
 
-import argparse
 import gc
 import json
 import multiprocessing
@@ -22,9 +21,8 @@ import tensorflow as tf
 
 import lowwater
 
-STEPS: Mapping[str, Callable[[], object]] = runpy.run_path(
-    str(Path(__file__).resolve().with_name("give_back_loop.py"))
-)["STEPS"]
+ON_HOST = runpy.run_path(str(Path(__file__).resolve().with_name("give_back_loop.py")))
+STEPS: Mapping[str, Callable[[], object]] = ON_HOST["STEPS"]
 TENSOR_BYTES = 4 << 20
 # What the programs that keep something keep, for as long as the process lives.
 KEPT: list[Any] = []
@@ -161,11 +159,7 @@ LOOPS: Mapping[str, Callable[[list[str], int], None]] = {
 
 def main() -> None:
     """Run the rounds, and print both readings as one line of JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("program", choices=LOOPS)
-    parser.add_argument("advice", help="steps, joined by +")
-    parser.add_argument("--rounds", type=int, default=20)
-    asked = parser.parse_args()
+    asked = ON_HOST["parser_for"](__doc__, LOOPS, rounds=20).parse_args()
     steps = asked.advice.split("+")
     is_here = not {"subprocess", "isolated"} & {*steps}
     if is_here and "greedy" not in steps:

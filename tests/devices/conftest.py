@@ -42,16 +42,7 @@ class Programs:
     folder: Path
 
     def run(self, text, environment):
-        done = subprocess.run(
-            self._command(text),
-            env=environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
+        done = self._done(self._command(text), environment)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -59,6 +50,15 @@ class Programs:
         """The same for a file, as users write them: its variables have lines."""
         (self.folder / name).write_text(textwrap.dedent(text))
         return self.run(f"import runpy; runpy.run_path({name!r}, run_name='__main__')", environment)
+
+    def watch(self, text, environment, *options):
+        """The report on a script under `lowwater run`, and how that ended."""
+        (self.folder / "train.py").write_text(textwrap.dedent(text))
+        command = ["run", *options, "--json", "report.json", "train.py"]
+        done = self._done([sys.executable, "-m", "lowwater", *command], environment)
+        report = self.folder / "report.json"
+        assert report.exists(), done.stderr
+        return json.loads(report.read_text()), done
 
     def start(self, text, environment):
         """A program that goes on when it reads a line, and ends with its input."""
@@ -69,6 +69,18 @@ class Programs:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+        )
+
+    def _done(self, command, environment):
+        return subprocess.run(
+            command,
+            env=environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
         )
 
     def _command(self, text):

@@ -1,9 +1,5 @@
 """Why memory ran out on a GPU that is only host memory: the right word for each of three."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 pytestmark = pytest.mark.devices
@@ -28,24 +24,15 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("manner", PROGRAMS)
-def test_each_end_on_a_device_has_its_word(hostgpu, tmp_path, manner):
+def test_each_end_on_a_device_has_its_word(hostgpu, programs, manner):
     lines = [line.strip() for line in PROGRAMS[manner].strip().splitlines()]
     if manner == "leak":
         lines[-1] = f"    {lines[-1]}"
-    (tmp_path / "train.py").write_text("\n".join(["import tensorflow as tf", *lines]))
+    text = "\n".join(["import tensorflow as tf", *lines])
 
-    done = subprocess.run(
-        [sys.executable, "-m", "lowwater", "run", "--json", "report.json", "train.py"],
-        env=hostgpu(768 * MIB).environment(),
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    report, done = programs.watch(text, hostgpu(768 * MIB).environment())
 
-    found = json.loads((tmp_path / "report.json").read_text())["autopsy"]
+    found = report["autopsy"]
     assert (found["manner"], found["place"]) == (manner, "GPU:0"), found["because"]
     assert found["request"]["where"] == f"train.py:{len(lines) + 1}"
     assert found["held"][0]["place"] == "GPU:0"

@@ -1,9 +1,5 @@
 """`lowwater run --guard` where it is the memory of the device that runs out."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 pytestmark = pytest.mark.devices
@@ -29,21 +25,10 @@ print(int(keras.models.load_model("lowwater-rescue.keras").optimizer.iterations)
 """
 
 
-def test_leak_on_the_device_is_ended_and_saved(hostgpu, tmp_path):
-    (tmp_path / "train.py").write_text(LEAKS)
-    command = [sys.executable, "-m", "lowwater", "run", "--guard", "--json", "report.json"]
-    done = subprocess.run(
-        [*command, "train.py"],
-        env=hostgpu(455 * MIB).environment(),
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+def test_leak_on_the_device_is_ended_and_saved(hostgpu, programs):
+    report, done = programs.watch(LEAKS, hostgpu(455 * MIB).environment(), "--guard")
 
-    guarded = json.loads((tmp_path / "report.json").read_text())["guard"]
+    guarded = report["guard"]
     epochs = guarded["epochs_completed"]
     assert done.returncode == 6, done.stderr
     assert done.stdout == f"{epochs}\n{epochs}\n"

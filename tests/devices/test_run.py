@@ -1,8 +1,5 @@
 """`lowwater run` on a GPU that is only host memory: the ledger and the verdict of the device."""
 
-import json
-import subprocess
-import sys
 import time
 
 import pytest
@@ -36,30 +33,6 @@ FILLS = "batch = tf.zeros(1 << 20)"
 TRAINS = "model.fit(x, y, verbose=0, batch_size=32)"
 
 
-@pytest.fixture
-def watched(tmp_path):
-    """The report of a program that `lowwater run` has watched on a machine."""
-
-    def watch(text, environment, *options):
-        (tmp_path / "train.py").write_text(text)
-        report = tmp_path / "report.json"
-        command = [sys.executable, "-m", "lowwater", "run", "--json", str(report), *options]
-        done = subprocess.run(
-            [*command, "train.py"],
-            env=environment,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
-        assert report.exists(), done.stderr
-        return json.loads(report.read_text()), done
-
-    return watch
-
-
 def rows_of(report):
     return {row["name"]: row for row in report["ledger"]["rows"]}
 
@@ -73,10 +46,10 @@ def adds_up(rows):
     return sum(at_end(rows, name) for name in parts) == at_end(rows, "taken, by the driver")
 
 
-def test_models_that_are_kept_leak_on_the_device(hostgpu, watched):
+def test_models_that_are_kept_leak_on_the_device(hostgpu, programs):
     environment = hostgpu(1024 * MIB, context_bytes=CONTEXT).environment()
 
-    report, done = watched(MODELS.format(begin="", body=KEEPS), environment)
+    report, done = programs.watch(MODELS.format(begin="", body=KEEPS), environment)
 
     verdict, rows = report["verdict"], rows_of(report)
     assert (verdict["kind"], verdict["place"]) == ("leak", "GPU:0"), done.stdout
@@ -100,9 +73,11 @@ for step in range(16):
 
 
 def test_leak_on_the_device_alone_is_found_with_its_holder_though_the_host_is_flat(
-    hostgpu, watched
+    hostgpu, programs
 ):
-    report, _ = watched(KEEPS_TENSORS, hostgpu(1024 * MIB, context_bytes=CONTEXT).environment())
+    report, _ = programs.watch(
+        KEEPS_TENSORS, hostgpu(1024 * MIB, context_bytes=CONTEXT).environment()
+    )
 
     verdict, rows = report["verdict"], rows_of(report)
     assert (verdict["kind"], verdict["place"]) == ("leak", "GPU:0")
@@ -126,19 +101,19 @@ for step in range(16):
 """
 
 
-def test_leak_on_the_host_is_the_hosts_though_the_device_is_in_use(hostgpu, watched):
-    report, _ = watched(KEEPS_ARRAYS, hostgpu(1024 * MIB).environment())
+def test_leak_on_the_host_is_the_hosts_though_the_device_is_in_use(hostgpu, programs):
+    report, _ = programs.watch(KEEPS_ARRAYS, hostgpu(1024 * MIB).environment())
 
     assert (report["verdict"]["kind"], report["verdict"]["place"]) == ("leak", "host")
     assert report["findings"][0]["where"] == "train.py:9"
 
 
-def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, watched):
+def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, programs):
     machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
     text = MODELS.format(begin="", body=FILLS)
 
     with machine.neighbour(0, 50 * MIB):
-        report, _ = watched(text, machine.environment())
+        report, _ = programs.watch(text, machine.environment())
 
     verdict, rows = report["verdict"], rows_of(report)
     assert (verdict["kind"], verdict["place"]) == ("reserved", "GPU:0")
@@ -148,11 +123,11 @@ def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, watched):
     assert at_end(rows, "taken by other processes") == 50 * MIB + CONTEXT
 
 
-def test_pool_that_grows_takes_little_and_is_not_greedy(hostgpu, watched):
+def test_pool_that_grows_takes_little_and_is_not_greedy(hostgpu, programs):
     machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
     environment = {**machine.environment(), "GROWS": "1"}
 
-    report, _ = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+    report, _ = programs.watch(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
 
     rows = rows_of(report)
     assert report["verdict"]["is_leak"] is False
@@ -174,30 +149,30 @@ UNTOLD = {
 
 
 @pytest.mark.parametrize("fault", UNTOLD)
-def test_driver_that_does_not_tell_leaves_the_rows_out_and_says_why(hostgpu, watched, fault):
+def test_driver_that_does_not_tell_leaves_the_rows_out_and_says_why(hostgpu, programs, fault):
     environment = hostgpu(1024 * MIB).environment(nvml_faults=[fault])
 
-    report, _ = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+    report, _ = programs.watch(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
 
     assert "GPU:0 taken, by the driver" not in rows_of(report)
     assert "GPU:0 in use" in rows_of(report)
     assert UNTOLD[fault].items() <= report["ledger"]["unmeasured"].items()
 
 
-def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, watched):
+def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, programs):
     environment = hostgpu(1024 * MIB).environment(nvml_lost_after=60)
 
-    report, done = watched(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
+    report, done = programs.watch(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
 
     assert done.returncode == 0
     assert "lost" in str(report["ledger"]["unmeasured"])
 
 
-def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, watched):
+def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, programs):
     machine = hostgpu(1024 * MIB, 512 * MIB)
 
     with machine.neighbour(0, 900 * MIB) as neighbour:
-        report, done = watched("print('trains')", machine.environment())
+        report, done = programs.watch("print('trains')", machine.environment())
 
     told = "GPU 0 had 124.0 MiB of 1.0 GiB free before the program started: process"
     assert f"{told} {neighbour.pid}" in done.stderr
@@ -221,12 +196,12 @@ for number in range(3000):
 """
 
 
-def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, watched, tmp_path):
+def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, programs, tmp_path):
     count = tmp_path / "answers"
     environment = hostgpu(1024 * MIB).environment(nvml_count=count)
     began = time.monotonic()
 
-    report, _ = watched(MANY_ROUNDS, environment)
+    report, _ = programs.watch(MANY_ROUNDS, environment)
 
     elapsed_s = time.monotonic() - began
     assert max(unit["verdict"]["units_seen"] for unit in report["units"]) > 2000
@@ -234,8 +209,8 @@ def test_driver_is_asked_twice_a_second_and_never_more_for_more_rounds(hostgpu, 
     assert 2 * MOST_ANSWERS / 2 <= answers <= MOST_ANSWERS * (elapsed_s / LOOK_EVERY_S + 2)
 
 
-def test_program_on_the_cpu_is_told_nothing_of_drivers(watched, tmp_path):
-    report, _ = watched("for number in range(20):\n    print(number)\n", None)
+def test_program_on_the_cpu_is_told_nothing_of_drivers(programs, tmp_path):
+    report, _ = programs.watch("for number in range(20):\n    print(number)\n", None)
 
     assert not any(
         name == "driver" or name.startswith("GPU") for name in report["ledger"]["unmeasured"]

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 from contextlib import contextmanager
 
 import pytest
@@ -39,25 +38,13 @@ def in_code(programs, machine, settings, before="", **variables):
 
 
 @pytest.fixture
-def lowwater_run(tmp_path):
+def lowwater_run(programs):
     """What an unmodified script answers under `lowwater run`, and what the report notes."""
 
     def run(machine, text, *options):
-        script = tmp_path / "train.py"
-        script.write_text(textwrap.dedent(text))
-        report = tmp_path / "report.json"
-        done = subprocess.run(
-            [*command(*options), "-q", "--json", str(report), str(script)],
-            env=machine.environment(),
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
+        report, done = programs.watch(text, machine.environment(), *options, "-q")
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout), json.loads(report.read_text())["notes"]
+        return json.loads(done.stdout), report["notes"]
 
     return run
 

@@ -261,7 +261,7 @@ def test_bad_input_is_one_clear_line_and_exit_2(programs, arguments, sentence):
 
 def test_a_script_without_read_permission_is_refused(programs, monkeypatch):
     # Root may read everything, and tests often run as root: the question is asked of a fake.
-    from lowwater.cli.run import check_script
+    from lowwater.cli._checks import check_script
     from lowwater.errors import UsageError
 
     script = programs.write("secret.py", "print(1)\n")

@@ -82,7 +82,7 @@ def test_step_function_of_torch(run):
 
         batch = torch.ones(512, 64), torch.ones(512, 1)
         subject = lowwater.sizing.footprint.subject_of(train_step, batch, None, None, None)
-        plan = lowwater.sizing.measure.Plan(batch_sizes=(512, 1024), kinds=())
+        plan = lowwater.sizing.measure.MeasuringPlan(batch_sizes=(512, 1024), kinds=())
         found = lowwater.sizing.footprint.found_in_child(subject, plan)
         peaks = [step.peak_bytes for step in found.steps]
         print(json.dumps([found.fixed.weights_bytes, found.fixed.optimizer_bytes, peaks,

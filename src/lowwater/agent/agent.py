@@ -302,7 +302,7 @@ def main(given: str, loaded_before: Collection[str] = ()) -> None:
     """
     assignment = Assignment.received(given)
     agent = start(assignment) if assignment.descriptor is not None else None
-    add_ticks = agent.add_ticks if agent is not None else _as_it_is
+    add_ticks = agent.add_ticks if agent is not None else script.as_it_is
     if agent is not None:
         # Not at the end of the script: threads may go on training when that is over.
         atexit.register(_finish, agent)
@@ -316,7 +316,7 @@ def main(given: str, loaded_before: Collection[str] = ()) -> None:
         finally:
             _after_last_statement(agent)
     except BaseException as error:
-        script.hide_our_frames(error, depth=_our_depth(error))
+        script.hide_our_frames(error, __file__)
         raise
 
 
@@ -336,11 +336,6 @@ def _after_last_statement(agent: Agent | None) -> None:
             raise
 
 
-def _as_it_is(source: bytes, filename: str) -> CodeType:
-    code: CodeType = compile(source, filename, "exec", dont_inherit=True)
-    return code
-
-
 def _finish(agent: Agent) -> None:
     """Write the last words; a signal only cuts them short: Python discards what is raised."""
     try:
@@ -353,12 +348,3 @@ def _finish(agent: Agent) -> None:
         agent.observer.finish(agent.inquest.last_words())
     except BaseException:  # noqa: BLE001 - the program is over: nobody is left to be told
         agent.observer.abandon()
-
-
-def _our_depth(error: BaseException) -> int:
-    """How many of our own frames stand above the program's first one."""
-    ours = (__file__, script.__file__)
-    depth, entry = 0, error.__traceback__
-    while entry is not None and entry.tb_frame.f_code.co_filename in ours:
-        depth, entry = depth + 1, entry.tb_next
-    return depth

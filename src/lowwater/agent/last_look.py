@@ -11,7 +11,9 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
-from lowwater.model.autopsy import MOST_HELD, Held, LimitSeen, Pool, Scene
+from lowwater.agent.instrumentation.keras_calls import CALLS
+from lowwater.model.autopsy import GROUP, IN_HOST_POOL, MACHINE, MOST_HELD, LimitSeen, Pool, Scene
+from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
 from lowwater.model.out_of_memory import (
     AllocationRequest,
@@ -26,8 +28,6 @@ from lowwater.probes.cgroup import CURRENT, LIMIT, CgroupProbe, text_of
 from lowwater.probes.headroom import headroom, soft_limit
 from lowwater.probes.pool_limit import host_pool_limit
 
-MACHINE: Final = "the machine's memory"
-GROUP: Final = "the control group"
 ADDRESSES: Final = "the address space (`ulimit -v`)"
 # What the look at all objects needs to begin with, its own modules included.
 _LEAST_ROOM: Final = 48 << 20
@@ -35,38 +35,19 @@ _MOST_SECONDS: Final = 5.0
 _NO_ROOM: Final = "too little memory was free to see who held it"
 _LONGEST: Final = 300
 _DEEPEST: Final = 2000
-# The calls of Keras that take a batch size, and how large a batch is where none is given.
-_CALLS: Final = (
-    "fit",
-    "evaluate",
-    "predict",
-    "train_on_batch",
-    "test_on_batch",
-    "predict_on_batch",
-)
-_WITH_BATCH_SIZE: Final = _CALLS[:3]
+# The calls that make batches of what they are given, and how large one is if that is not said.
+_WITH_BATCH_SIZE: Final = ("fit", "evaluate", "predict")
 _USUAL_BATCH: Final = 32
 _KERAS: Final = ("keras", "tf_keras")
 
 Shown = Callable[[str], str]
 
 
-class Row(Protocol):
-    """What one variable holds."""
-
-    kind: str
-    count: int
-    size_bytes: int
-    place: str
-    held_by: str
-    where: str | None
-
-
 class Holds(Protocol):
     """What `lowwater.holdings()` answers."""
 
     @property
-    def rows(self) -> Sequence[Any]:
+    def rows(self) -> Sequence[Holding]:
         """The largest first."""
 
     @property
@@ -106,7 +87,7 @@ def scene_of(  # noqa: PLR0913 - each is told by another part
     limits = _tried(host_limits, notes) or ()
     held = _tried(lambda: _held(holdings, error, notes), notes)
     in_use: dict[str, int] = {}
-    rows: tuple[Held, ...] = ()
+    rows: tuple[Holding, ...] = ()
     if held is not None:
         in_use, rows = held
     pool = _tried(lambda: _with_limit(pool, request), notes)
@@ -128,7 +109,7 @@ def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> Alloc
         if frame is None:
             break
         code = frame.f_code
-        if call is None and _is_keras(frame) and code.co_name in _CALLS:
+        if call is None and _is_keras(frame) and code.co_name in CALLS:
             call, batch = code.co_name, _batch_of(frame)
         if is_users(code.co_filename):
             where = f"{shown(code.co_filename)}:{frame.f_lineno}"
@@ -143,7 +124,7 @@ def _request(
     told = request_of(cause)
     where, call, batch = None, None, None
     for frame, line in _frames(cause) or _frames(error):
-        if _is_keras(frame) and frame.f_code.co_name in _CALLS and call is None:
+        if _is_keras(frame) and frame.f_code.co_name in CALLS and call is None:
             call, batch = frame.f_code.co_name, _batch_of(frame)
         if is_users(frame.f_code.co_filename):
             where = f"{shown(frame.f_code.co_filename)}:{line}"
@@ -221,7 +202,7 @@ def _in_pool(pool: Pool | None) -> dict[str, int]:
     if pool is None or context is None or not getattr(context, "_initialized", False):
         return {}
     try:
-        return {"pool": context.get_memory_info("CPU:0")["current"]}
+        return {IN_HOST_POOL: context.get_memory_info("CPU:0")["current"]}
     except Exception as error:  # noqa: BLE001 - a device without statistics raises anything
         let_through(error)
         return {}
@@ -229,7 +210,7 @@ def _in_pool(pool: Pool | None) -> dict[str, int]:
 
 def _held(
     holdings: Holdings, error: BaseException, notes: list[str]
-) -> tuple[dict[str, int], tuple[Held, ...]] | None:
+) -> tuple[dict[str, int], tuple[Holding, ...]] | None:
     room = headroom()
     if room is not None and room < _LEAST_ROOM:
         notes.append(_NO_ROOM)
@@ -242,10 +223,10 @@ def _held(
     return in_use, tuple(_plain(row) for row in found.rows[:MOST_HELD])
 
 
-def _plain(row: Row) -> Held:
+def _plain(row: Holding) -> Holding:
     where = None if row.where is None else row.where[-_LONGEST:]
     held_by = row.held_by[:_LONGEST]
-    return Held(row.kind, row.count, as_plain(row.size_bytes), row.place, held_by, where)
+    return Holding(row.kind, row.count, as_plain(row.size_bytes), row.place, held_by, where)
 
 
 def _host_limits() -> Iterator[LimitSeen]:

@@ -5,9 +5,9 @@ import sys
 
 import click
 
+from lowwater.cli._checks import check_module, check_output, check_script
 from lowwater.cli._output import say, show, write_text
 from lowwater.cli._trailing_options import WithTrailingOptions
-from lowwater.cli.run import check_module, check_output, check_script
 from lowwater.model.printable import one_line
 
 GATE_FAILED = 4

@@ -9,7 +9,8 @@ from lowwater.model.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lowwater.giveback.holdings import Holding, Holdings
+    from lowwater.giveback.holdings import Holdings
+    from lowwater.model.holding import Holding
 
 _WIDTH = 80
 # More rows than a screen has are not read; `to_dict()` has all of them.

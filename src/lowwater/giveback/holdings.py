@@ -26,6 +26,7 @@ from lowwater.giveback.living import (
 from lowwater.giveback.parts import outermost, parts_of
 from lowwater.model import user_code
 from lowwater.model.gauges import HOST
+from lowwater.model.holding import Holding
 from lowwater.probes.headroom import headroom
 from lowwater.probes.memory import PlaceMemory, memory
 
@@ -48,22 +49,6 @@ _CUT: Final = {
     Cut.NUMBER: "there are too many objects for a full heap scan",
     Cut.FAILED: "some objects could not be scanned",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What one variable of the program holds of one kind in one place.
-
-    `where` is the line that sets the variable, or that adds to it if it is a container; None where
-    it is not known.
-    """
-
-    kind: str
-    count: int
-    size_bytes: int
-    place: str
-    held_by: str
-    where: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,14 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 
+# What the memory of a process may end at, and where the host's pool is told of in `in_use_bytes`:
+# to the host it is a part of malloc.
+MACHINE: Final = "the machine's memory"
+GROUP: Final = "the control group"
+IN_HOST_POOL: Final = "pool"
 # What a reader would read, and a recording has room for.
 MOST_HELD: Final = 12
 
@@ -52,18 +58,6 @@ class LimitSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What one variable held: a row of `lowwater.holdings()`."""
-
-    kind: str
-    count: int
-    size_bytes: int
-    place: str
-    held_by: str
-    where: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Scene:
     """What was seen where memory ran out, by whoever was left to look.
 
@@ -75,7 +69,7 @@ class Scene:
     request: AllocationRequest | None = None
     pool: Pool | None = None
     in_use_bytes: Mapping[str, int] = field(default_factory=dict)
-    held: tuple[Held, ...] = ()
+    held: tuple[Holding, ...] = ()
     limits: tuple[LimitSeen, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -105,7 +99,7 @@ class Autopsy:
     in_use_bytes: int | None = None
     kept_bytes: int | None = None
     pool: Pool | None = None
-    held: tuple[Held, ...] = ()
+    held: tuple[Holding, ...] = ()
     held_note: str = ""
     batch_size: int | None = None
     largest_batch: int | None = None

@@ -4,8 +4,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from lowwater.model.autopsy import Autopsy, Held
+from lowwater.model.autopsy import Autopsy
 from lowwater.model.gauges import HOST
+from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes
@@ -94,7 +95,7 @@ def _held(autopsy: Autopsy) -> str:
     return f"{told} ({autopsy.held_note})" if autopsy.held_note else told
 
 
-def _row(one: Held) -> str:
+def _row(one: Holding) -> str:
     where = f" ({one.where})" if one.where else ""
     kind = one.kind if one.count == 1 or one.kind.endswith("s") else f"{one.kind}s"
     count = f"{one.count:,} " if one.count > 1 else ""

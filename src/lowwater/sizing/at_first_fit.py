@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import CodeType, FrameType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
 
 from lowwater.agent.instrumentation import script
@@ -70,9 +70,9 @@ def main(given: str) -> None:
         if job.is_module:
             script.run_module(job.target, [*job.arguments])
         else:
-            script.run_script(job.target, [*job.arguments], _as_it_is)
+            script.run_script(job.target, [*job.arguments], script.as_it_is)
     except BaseException as error:
-        script.hide_our_frames(error, depth=_our_depth(error))
+        script.hide_our_frames(error, __file__)
         raise
 
 
@@ -148,17 +148,3 @@ def _where() -> str:
             return f"{os.path.basename(name)}:{frame.f_lineno}"
         frame = frame.f_back
     return "the script"
-
-
-def _as_it_is(source: bytes, filename: str) -> CodeType:
-    code: CodeType = compile(source, filename, "exec", dont_inherit=True)
-    return code
-
-
-def _our_depth(error: BaseException) -> int:
-    """How many of our own frames stand above the program's first one."""
-    ours = (__file__, script.__file__)
-    depth, entry = 0, error.__traceback__
-    while entry is not None and entry.tb_frame.f_code.co_filename in ours:
-        depth, entry = depth + 1, entry.tb_next
-    return depth

@@ -6,7 +6,11 @@ from statistics import fmean
 
 from lowwater.model.footprint import Estimate, Fixed, PeakLine, StepKind, StepPeak
 
-# What peaks of real steps differ from a line by, and for how many points that experience counts.
+# How right lines are with these numbers is in docs/measurements.md, by `benchmarks/footprint.py`:
+# ten models of TensorFlow on a CPU. Which of the numbers matters was not measured.
+
+# Share of the peak that real steps differ from a line by, and points for which that experience
+# counts.
 _USUAL_ERROR = 0.012
 _EXPERIENCE = 3
 # What a pool gives out beyond what it is asked for, as a share of that, and by how much this
@@ -16,18 +20,20 @@ _USUAL_SPREAD = 0.04
 # Where only the pool's own peak is known, to each side: at 4 times the largest batch, four of
 # seven models missed their line by 0 to 2 %, two by 14 and 15 % and one by 22 %.
 _UNKNOWN_LOSS = 0.06
-# Steps with one batch size differ by luck. The highest of several differ by a part of that.
+# Share. Steps with one batch size differ by luck, and the highest of several by this part of that.
 _PART_OF_SCATTER = 0.25
-# A point further from the line of the others than so many errors is not on it.
+# Standard errors. A point further from the line of the others is not on it.
 _MOST_ERRORS = 3
-# However the steps differ: a line that misses a point by more is none.
+# Share of the peak, however the steps differ: a line that misses a point by more is none. A guess.
 _MOST_MISS = 0.15
-# An interval wider than this share of the peak, to one side, is no answer.
+# Share of the peak, to one side. A wider interval is no answer. A guess.
 _WIDEST = 0.3
-_FEWEST = 3
-# The line is chosen for what it says of so many times the largest batch.
-_REACH = 4
-# A peak so many times that of the smallest batch, or all gradients, is one of the activations.
+# Points of a line: with two, none would show that it is no line.
+FEWEST = 3
+# Times the largest batch. The line is chosen, and has to be sure, for what it says up to there.
+REACH = 4
+# Factors to the peak of the smallest batch, and to all gradients, both without what stays: a peak
+# above either is one of the activations. Guesses.
 _ABOVE = 1.3
 _FAR_ABOVE = 4
 _HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
@@ -96,13 +102,13 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     batches show only the second, which hides how the first one grows: they are no part of it.
     """
     sized = tuple(sorted(points, key=lambda point: point.batch_size))
-    if len(sized) < _FEWEST:
+    if len(sized) < FEWEST:
         return Curve(sized, None, None, f"only {len(sized)} batch sizes could be measured")
     above = above_gradients(sized, fixed)
-    if len(above) < _FEWEST:
+    if len(above) < FEWEST:
         return Curve(sized, None, None, _HIDDEN)
-    reach = _REACH * above[-1].batch_size
-    lines = [_line(above[first:]) for first in range(len(above) - _FEWEST + 1)]
+    reach = REACH * above[-1].batch_size
+    lines = [_line(above[first:]) for first in range(len(above) - FEWEST + 1)]
     good = [line for line in lines if _holds(line, above)]
     if not good:
         return Curve(sized, None, None, _how_it_bends(above))

@@ -11,13 +11,16 @@ from lowwater.sizing.found import Footprint
 
 # What a try with one batch size gave: its peaks, or None where it did not fit.
 Try = Callable[[int], StepPeak | None]
-# The answer lies below a batch that did not fit by at most this part.
+# Share of the answer, which lies below a batch that did not fit by at most this. Peaks of the same
+# step differ by about as much from process to process.
 _CLOSE = 0.04
+# Tries. Halving a bracket of four times the answer down to `_CLOSE` takes seven.
 _MOST_TRIES = 10
-# The line does not know what a pool loses in gaps: each failure goes down by more.
+# Factors to a batch that did not fit, for each failure in turn. The line does not know what a pool
+# loses in gaps, so each goes down by more. Guesses.
 _DOWN = (0.92, 0.88, 0.8, 0.6, 0.4)
-# The machine itself must have so much more free than the step is said to take.
-_SLACK = 1.15
+# Factor. The machine itself must have so much more free than the step is said to take. A guess.
+SLACK = 1.15
 
 
 class LargestBatch(int):
@@ -90,9 +93,9 @@ def _search(
         batch_size = _next(bracket, fit(tried, footprint.fixed), limit, below)
         if batch_size in {bracket.fits, bracket.fails}:
             break
-        if free_bytes is not None and _SLACK * limit.limit_bytes > free_bytes:
+        if free_bytes is not None and SLACK * limit.limit_bytes > free_bytes:
             needs = fit(tried, footprint.fixed).at(batch_size).peak_bytes or limit.limit_bytes
-            if _SLACK * needs > free_bytes:
+            if SLACK * needs > free_bytes:
                 told = f"not confirmed: this machine has only {format_bytes(free_bytes)} free"
                 sure = _surely(fit(tried, footprint.fixed), limit, below)
                 return _answer(max(bracket.fits, sure), limit, tuple(made), told)

@@ -11,7 +11,7 @@ from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - models and arrays are the user's
 
-# Half of less is nothing to compare with.
+# Steps of a sequence. Half of less is nothing to compare with. A guess.
 _SHORTEST = 4
 
 

@@ -13,21 +13,24 @@ from lowwater.model.measured import NotMeasured
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
-from lowwater.sizing.curve import above_gradients, fit
+from lowwater.sizing.curve import FEWEST, REACH, above_gradients, fit
 from lowwater.sizing.lengths import length_of
 from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.subject import Subject
 
+# Samples of the smallest batch of three. Fewer are mostly gradients. A guess.
 _FIRST = 8
-_FEWEST = 3
+# Batch sizes that are measured at most: from 8 on, doubling ends at 4,096. A guess.
 _MOST = 10
-# So far above the largest batch the line should say, and so sure, before no more are measured.
-_REACH = 4
+# Share of the peak that the line may be in doubt by, at `REACH` times the largest batch, before no
+# more are measured. A guess.
 _SURE = 0.05
-# A doubled batch that raises the peak by less says that batches may grow faster.
+# Factor to the peak. A batch twice as large that raises it by less says that batches may grow
+# faster: by this factor instead of 2. Guesses.
 _FLAT = 1.05
 _FAST = 4
-# A step may take at most this part of what the machine has free.
+# Share of what the machine has free that a step may take: the program that is measured needs some
+# too. A guess.
 _PART_OF_ROOM = 0.5
 
 
@@ -49,7 +52,7 @@ def measured(subject: Subject, plan: MeasuringPlan, steps: Steps | None = None) 
     train = _sized(steps, plan, notes)
     fixed = steps.fixed()
     rest = Rest(
-        tuple(one.batch_size for one in train[-_FEWEST:]),
+        tuple(one.batch_size for one in train[-FEWEST:]),
         tuple(kind for kind in plan.kinds if kind is not StepKind.TRAIN),
         None if plan.batch_sizes else train[-1],
     )
@@ -121,7 +124,7 @@ def _sized(steps: Steps, plan: MeasuringPlan, notes: list[str]) -> Sequence[Step
         next_size = _next_size(found, steps.fixed())
         if plan.batch_size and found[-1].batch_size < plan.batch_size < next_size:
             next_size = plan.batch_size
-        is_hidden = len(above_gradients(found, steps.fixed())) < _FEWEST
+        is_hidden = len(above_gradients(found, steps.fixed())) < FEWEST
         allowed_s = plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
         if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
             break
@@ -185,7 +188,7 @@ def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
     line = fit(found, fixed).line
     if line is None:
         return False
-    beyond = _REACH * found[-1].batch_size
+    beyond = REACH * found[-1].batch_size
     return line.doubt_bytes(beyond) < _SURE * line.peak_bytes(beyond)
 
 
@@ -195,7 +198,7 @@ def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:
     if not above:
         is_flat = len(found) > 1 and last.peak_bytes < _FLAT * found[-2].peak_bytes
         return (_FAST if is_flat else 2) * last.batch_size
-    return round((1.5 if len(above) < _FEWEST else 2) * last.batch_size)
+    return round((1.5 if len(above) < FEWEST else 2) * last.batch_size)
 
 
 def _has_room(found: Sequence[StepPeak], batch_size: int) -> bool:

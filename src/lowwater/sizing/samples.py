@@ -13,7 +13,8 @@ from lowwater.errors import UsageError
 
 # ruff: noqa: ANN401 - arrays, tensors and trees of them are the user's
 
-# Data sets are read until there are so many samples; repeating them makes the larger batches.
+# Samples, and bytes: data sets are read until there are so many of either; repeating them makes the
+# larger batches. Guesses.
 _ENOUGH = 256
 _MOST_BYTES = 256 << 20
 _PARTS = ("x", "y", "sample_weight")

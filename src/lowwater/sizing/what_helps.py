@@ -7,14 +7,13 @@ from lowwater.model.footprint import Remedy, StepPeak
 from lowwater.model.units import format_bytes
 from lowwater.sizing.backends import variables_of
 from lowwater.sizing.fresh_child import in_fresh_child
+from lowwater.sizing.largest import SLACK
 from lowwater.sizing.measure import fits
 from lowwater.sizing.remedies import WAYS, DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
-# Peaks of the same step differ by this much from process to process: less is no saving.
+# Share of the peak by which the same step differs from process to process: less is no saving.
 _NOISE = 0.05
-# The machine must have so much more free than a step may take.
-_SLACK = 1.15
 _AS_IT_IS = "as it is"
 
 
@@ -31,7 +30,7 @@ class Wanted:
     @property
     def ceiling_bytes(self) -> int | None:
         """No step may take more, so that trying does not harm this machine."""
-        return None if self.free_bytes is None else round(self.free_bytes / _SLACK)
+        return None if self.free_bytes is None else round(self.free_bytes / SLACK)
 
 
 def remedies_for(

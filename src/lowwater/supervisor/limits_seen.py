@@ -1,7 +1,7 @@
 """What ended the memory of a program that was killed for it, as it is seen from outside."""
 
-from lowwater.agent.last_look import GROUP, MACHINE, host_limits
-from lowwater.model.autopsy import LimitSeen, Scene
+from lowwater.agent.last_look import host_limits
+from lowwater.model.autopsy import GROUP, MACHINE, LimitSeen, Scene
 from lowwater.recording.records import Ended, RanOut
 
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from lowwater.giveback.holdings import Holding, Holdings
+from lowwater.giveback.holdings import Holdings
+from lowwater.model.holding import Holding
 
 MIB = 1 << 20
 HOLDS = """\

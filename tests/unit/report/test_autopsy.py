@@ -10,9 +10,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lowwater.model import Diagnosis, Ending, Kind, Unit, Verdict
-from lowwater.model.autopsy import Autopsy, Held, LimitSeen, Manner, Pool, Scene
+from lowwater.model.autopsy import Autopsy, LimitSeen, Manner, Pool, Scene
 from lowwater.model.autopsy_text import lines
 from lowwater.model.experiment import Experiment, Experiments, Measured
+from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import printable
 from lowwater.recording.reader import to_timeline
@@ -31,9 +32,9 @@ SCENE = Scene(
     Pool("GPU_0_bfc", 100 * MIB, 90 * MIB, 10 * MIB, 4 * MIB, 11, 100 * MIB),
     {"GPU:0": 42 * MIB},
     (
-        Held("optimizer", 1, 24 * MIB, "GPU:0", "`model`", "train.py:8"),
-        Held("tensor", 12, 18 * MIB, "GPU:0", "`kept`", "train.py:9"),
-        Held("array", 1, 9 * MIB, "host", "`x`", "train.py:10"),
+        Holding("optimizer", 1, 24 * MIB, "GPU:0", "`model`", "train.py:8"),
+        Holding("tensor", 12, 18 * MIB, "GPU:0", "`kept`", "train.py:9"),
+        Holding("array", 1, 9 * MIB, "host", "`x`", "train.py:10"),
     ),
 )  # fmt: skip
 BLOCK = """\
@@ -106,6 +107,7 @@ def test_recording_keeps_what_was_seen_and_counts_what_was_caught():
 SCHEMA = {"$defs": as_json.schema()["$defs"], "$ref": "#/$defs/autopsy"}
 NUMBERS = st.integers(-(1 << 53), 1 << 53)
 TEXTS = st.text(max_size=60)
+HOLDINGS = st.builds(Holding, TEXTS, NUMBERS, NUMBERS, TEXTS, TEXTS)
 SCENES = st.builds(
     Scene,
     elapsed_s=st.floats(0, 1e6),
@@ -120,7 +122,7 @@ SCENES = st.builds(
     pool=st.none()
     | st.builds(Pool, TEXTS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.none() | NUMBERS),
     in_use_bytes=st.dictionaries(st.sampled_from(["host", "pool", "GPU:0"]), NUMBERS),
-    held=st.lists(st.builds(Held, TEXTS, NUMBERS, NUMBERS, TEXTS, TEXTS), max_size=30).map(tuple),
+    held=st.lists(HOLDINGS, max_size=30).map(tuple),
     limits=st.lists(
         st.builds(LimitSeen, TEXTS, NUMBERS, st.none() | NUMBERS), max_size=3
     ).map(tuple),

@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowwater.model import Ending, Kind, OutsideSample, Unit, Verdict, gauges
-from lowwater.model.autopsy import Held, LimitSeen, Manner, Pool, Scene
+from lowwater.model.autopsy import LimitSeen, Manner, Pool, Scene
+from lowwater.model.holding import Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.testing import a_run
 from lowwater.verdict import judge
-from lowwater.verdict.autopsy import Shortage, about_caught, autopsy_of, autopsy_of_scene, decide
+from lowwater.verdict.autopsy import about_caught, autopsy_of, autopsy_of_scene
+from lowwater.verdict.shortage import Shortage
+from lowwater.verdict.shortage_rules import decide
 
 MIB = 1 << 20
 EPOCH = Unit(1, "epoch")
@@ -194,7 +197,7 @@ def test_where_only_the_failure_was_seen_a_leak_is_never_said():
         1.0,
         AllocationRequest("MemoryError", 10 * MIB),
         limits=(LimitSeen("the control group", 100 * MIB, 95 * MIB),),
-        held=(Held("array", 3, 80 * MIB, "host", "`kept`", "train.py:3"),),
+        held=(Holding("array", 3, 80 * MIB, "host", "`kept`", "train.py:3"),),
     )
 
     assert autopsy_of_scene(scene).manner is Manner.INCONCLUSIVE

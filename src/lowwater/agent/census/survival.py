@@ -39,7 +39,7 @@ _MOST_TEXT = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _KnownItem:
     """What an item is known by later: an object in it that still lives, else its content."""
 
     address: int
@@ -57,7 +57,7 @@ class Trail:
 
     owner: Weak | None
     container: int | None = None
-    items: tuple[_Mark, ...] = ()
+    items: tuple[_KnownItem, ...] = ()
 
 
 def trail_of(node: Node) -> Trail:
@@ -66,7 +66,7 @@ def trail_of(node: Node) -> Trail:
     if node.count != 1 or not node.objects:
         return Trail(owner)
     container = node.objects[0]
-    return Trail(owner, id(container), tuple(_marks(node.kind, container)))
+    return Trail(owner, id(container), tuple(_known_items(node.kind, container)))
 
 
 def has_stayed(node: Node, trail: Trail) -> bool:
@@ -75,7 +75,7 @@ def has_stayed(node: Node, trail: Trail) -> bool:
         return trail.owner is None or any(trail.owner() is thing for thing in _alone(node))
     container = node.objects[0]
     items = {id(item): item for item in _items(node.kind, container)}
-    left = sum(mark.address in items and _is(items[mark.address], mark) for mark in trail.items)
+    left = sum(known.address in items and _is(items[known.address], known) for known in trail.items)
     if left >= _LEAST_LEFT * len(trail.items):
         return True
     # What comes in at one end leaves at the other, and still it may get longer.
@@ -99,7 +99,7 @@ def _weakly(thing: Any) -> Weak | None:  # noqa: ANN401
         return None
 
 
-def _marks(kind: type, container: Any) -> Iterator[_Mark]:  # noqa: ANN401
+def _known_items(kind: type, container: Any) -> Iterator[_KnownItem]:  # noqa: ANN401
     if kind not in _WITH_ITEMS:
         return
     every = min(len(container), _MOST_ITEMS) // _SAMPLE + 1
@@ -107,12 +107,12 @@ def _marks(kind: type, container: Any) -> Iterator[_Mark]:  # noqa: ANN401
         known_by = _known_by(item)
         thing, content = _weakly(known_by), _content(known_by)
         if not is_a(known_by, *_ANYBODYS) and (thing is not None or content is not None):
-            yield _Mark(id(item), thing, content)
+            yield _KnownItem(id(item), thing, content)
 
 
-def _is(item: Any, mark: _Mark) -> bool:  # noqa: ANN401
+def _is(item: Any, known: _KnownItem) -> bool:  # noqa: ANN401
     known_by = _known_by(item)
-    return mark.thing() is known_by if mark.thing else mark.content == _content(known_by)
+    return known.thing() is known_by if known.thing else known.content == _content(known_by)
 
 
 def _known_by(item: Any) -> Any:  # noqa: ANN401

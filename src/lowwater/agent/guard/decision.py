@@ -15,25 +15,36 @@ from typing import NamedTuple
 from lowwater.model.guard import Room
 from lowwater.model.policy import POLICY, Policy
 
+# The thresholds of a rise itself are those of the verdict, in `model/policy.py`. What is here was
+# set on leaks, plateaus, jumps and sawteeth that are only told (tests/unit/agent/guard), and tried
+# on a few real programs (tests/integration, tests/devices). No error rate is known.
+
 # Marks of one scale that are remembered. A rise is news only above all of them: of marks that vary
 # by chance, three in a row are the highest of so many once in 250,000 times.
 _REMEMBERED = 64
-# Of these, the latest: a fall among them is the noise of the scale.
+# Marks, of these the latest: a fall among them is the noise of the scale. A guess.
 _LATEST = 16
+# Marks at the end of a rise, all of which have to be above what was seen before it.
 _LAST_RISES = 3
-# Each scale has the lowest of so many marks of the one below it.
+# Marks. Each scale has the lowest of so many of the one below it, as in `Policy.marks_per_low`.
 _MARKS_PER_LOW = 3
+# Scales. The widest has one mark for 2,187 looks.
 _MOST_SCALES = 8
-# Of what a round has added of late: the next one may add a quarter more.
+# Of the mean rise, each has to be this part: shares of a like size. A guess.
+_LEAST_OF_MEAN = 1 / 4
+# Factor to the most that a round has added of late: the next one may add a quarter more. A guess.
 _NEXT_STEP = 1.25
-# In a pool that is nearly full: measured with steps of 10 MiB, the last 19.9 went at once.
+# The same in a pool that is nearly full: measured with steps of 10 MiB, the last 19.9 went at once.
 _STEP_IN_POOL = 2
-# A rise shows in so many rounds.
+# Rounds until a rise shows again, after a collection has begun it anew: five where rounds add much,
+# seven where they add little.
 _ROUNDS_TO_SEE = 6
-# Left free in any case: what the kernel charges in advance, and what the end of `fit` takes.
+# Bytes, or of a small limit this share: left free in any case, for what the kernel charges in
+# advance, and what the end of `fit` takes. A guess.
 _MARGIN_BYTES = 16 << 20
 _MARGIN_SHARE = 1 / 32
-# From here on every boundary is looked at.
+# Times what the next round and the saving need: with less left, every boundary is looked at. A
+# guess.
 NEAR = 8
 
 
@@ -248,7 +259,7 @@ def _is_climb(
         return False
     if most_ratio is not None:
         return max(steps) <= most_ratio * min(steps)
-    return min(steps) * len(steps) * 4 >= total
+    return min(steps) * len(steps) >= _LEAST_OF_MEAN * total
 
 
 def _longest_climb(marks: list[_Mark], least: int) -> list[_Mark]:
@@ -257,7 +268,7 @@ def _longest_climb(marks: list[_Mark], least: int) -> list[_Mark]:
     total, smallest, count = sum(steps[:least]), min(steps[:least]), least
     for step in steps[least:]:
         total, smallest = total + step, min(smallest, step)
-        if smallest <= 0 or smallest * (count + 1) * 4 < total:
+        if smallest <= 0 or smallest * (count + 1) < _LEAST_OF_MEAN * total:
             break
         count += 1
     return marks[-count - 1 :]

@@ -26,15 +26,17 @@ from lowwater.model.units import format_bytes
 from lowwater.probes.glibc import this_process
 from lowwater.recording.records import GuardActed
 
-# Of batches, one in so many is looked at, and in a short training more: 16 of each doubling.
+# Batches from look to look, and in a short training fewer: 16 looks in each doubling. A look took
+# 0.45 ms of processor time, on a machine with a load of 25.
 _MOST_APART: Final = 32
 _LOOKS_PER_DOUBLING: Final = 16
-# The room is read again when memory has risen by a share of what was left, or after so many looks.
+# The room is read again when memory has risen by an eighth of what was to spare, or after so many
+# looks: others may have taken some. A guess.
 _SHARE_OF_ROOM: Final = 8
 _MOST_UNREAD: Final = 64
 # Units that come and go within a loop of the program, or by the clock.
 _NOT_A_LOOP: Final = frozenset({*CALLS, "epoch", "model", "session", BY_TIME})
-# More models at a time are parts of each other, or a search.
+# Models that are saved, the latest. More at a time are parts of each other, or a search. A guess.
 _MOST_MODELS: Final = 4
 _UNFINISHED: Final = "the program ended while the model was being saved"
 

@@ -125,15 +125,21 @@ def _main_module(filename: str | None, loader: Any) -> ModuleType:  # noqa: ANN4
     return main
 
 
-def hide_our_frames(error: BaseException, depth: int) -> None:
-    """Let the interpreter print an uncaught exception without the `depth` frames below it.
+def as_it_is(source: bytes, filename: str) -> CodeType:
+    """The code without ticks."""
+    code: CodeType = compile(source, filename, "exec", dont_inherit=True)
+    return code
+
+
+def hide_our_frames(error: BaseException, caller: str) -> None:
+    """Let the interpreter print an uncaught exception without our frames, and those of our caller.
 
     The exception goes on through our frames, so that the interpreter ends the process as it
     always does; only what the hook is shown is cut.
     """
     theirs = error.__traceback__
-    for _ in range(depth):
-        theirs = theirs.tb_next if theirs else None
+    while theirs is not None and theirs.tb_frame.f_code.co_filename in (caller, __file__):
+        theirs = theirs.tb_next
     hook = sys.excepthook
 
     def show(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:

@@ -43,7 +43,7 @@ class MemoryLimit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _GroupFiles:
     """The files of a control group, which differ between its two versions."""
 
     limit: str
@@ -52,14 +52,14 @@ class _Names:
     also: tuple[tuple[str, str], ...] = ()
 
 
-_SECOND = _Names(
+_SECOND = _GroupFiles(
     "memory.max",
     "memory.peak",
     "memory.events",
     # One process that dies of it takes the others with it, and none goes to the disk instead.
     (("memory.oom.group", "1"), ("memory.swap.max", "0")),
 )
-_FIRST = _Names("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control")
+_FIRST = _GroupFiles("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control")
 
 
 class ControlGroup:
@@ -67,17 +67,17 @@ class ControlGroup:
 
     name = "control group"
 
-    def __init__(self, folder: str, names: _Names, limit_bytes: int) -> None:
+    def __init__(self, folder: str, files: _GroupFiles, limit_bytes: int) -> None:
         """Take over a group that has just been made."""
         self.limit_bytes = limit_bytes
         self._folder = folder
-        self._names = names
+        self._files = files
 
     @classmethod
     def make(cls, limit_bytes: int) -> "ControlGroup | None":
         """A new group below our own; None where that is not allowed."""
         name = Owner.of(os.getpid()).new_name()
-        for names, parent in (
+        for files, parent in (
             (_SECOND, control_group.second_version()),
             (_FIRST, control_group.first_version()),
         ):
@@ -86,7 +86,7 @@ class ControlGroup:
             folder = os.path.join(parent, name)
             with contextlib.suppress(OSError):
                 os.mkdir(folder)
-                group = cls(folder, names, limit_bytes)
+                group = cls(folder, files, limit_bytes)
                 if group._is_set():
                     return group
                 group.close()
@@ -102,11 +102,11 @@ class ControlGroup:
 
     def was_met(self) -> bool:
         """By the count of processes that the kernel has killed."""
-        return bool(_count(control_group.read(self._folder, self._names.kills), "oom_kill"))
+        return bool(_count(control_group.read(self._folder, self._files.kills), "oom_kill"))
 
     def peak_bytes(self) -> int | None:
         """As the kernel has counted."""
-        peak = control_group.read(self._folder, self._names.peak).strip()
+        peak = control_group.read(self._folder, self._files.peak).strip()
         return int(peak) if peak else None
 
     def close(self) -> None:
@@ -115,10 +115,10 @@ class ControlGroup:
 
     def _is_set(self) -> bool:
         try:
-            control_group.write(self._folder, self._names.limit, str(self.limit_bytes))
+            control_group.write(self._folder, self._files.limit, str(self.limit_bytes))
         except OSError:
             return False
-        for name, value in self._names.also:
+        for name, value in self._files.also:
             with contextlib.suppress(OSError):
                 control_group.write(self._folder, name, value)
         return True

@@ -33,8 +33,8 @@ _WATCH_S = 0.02
 
 
 @dataclass(eq=False, slots=True)
-class _Trial:
-    """A child that has not ended."""
+class _RunningTrial:
+    """A trial whose child has not ended."""
 
     process: int
     tidings: Channel
@@ -48,7 +48,7 @@ class Server:
     def __init__(self, requests: Channel) -> None:
         """Serve what comes through this channel."""
         self._requests = requests
-        self._trials: dict[int, _Trial] = {}
+        self._trials: dict[int, _RunningTrial] = {}
         self._retires = False
         self._is_ended = False
         self._events = selectors.DefaultSelector()
@@ -117,7 +117,7 @@ class Server:
             finally:
                 os._exit(child.NO_ANSWER)
         close_all([channel, *output])
-        trial = self._trials[process] = _Trial(process, teller, limit, kills)
+        trial = self._trials[process] = _RunningTrial(process, teller, limit, kills)
         self._events.register(teller, selectors.EVENT_READ, lambda: self._kill(trial))
         _tell(teller, "started", (process, started_at(process)))
 
@@ -130,7 +130,7 @@ class Server:
         self._deaths.close()
         self._wakeup.close()
 
-    def _kill(self, trial: _Trial) -> None:
+    def _kill(self, trial: _RunningTrial) -> None:
         """Asked to, or the caller has lost interest."""
         if trial.tidings.receive() is None:
             self._events.unregister(trial.tidings)
@@ -150,7 +150,7 @@ class Server:
                 if found:
                     self._tell_end(self._trials.pop(process), status, used.ru_maxrss * 1024)
 
-    def _tell_end(self, trial: _Trial, status: int, peak_bytes: int) -> None:
+    def _tell_end(self, trial: _RunningTrial, status: int, peak_bytes: int) -> None:
         kill_orphans(os.getpid(), self._trials)
         was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         end: dict[str, Any] = {

@@ -13,8 +13,10 @@ from typing import Self
 from lowwater.model.measured import NotMeasured
 from lowwater.probes.glibc import find_mallinfo2
 
+# Seconds from look to look. A guess.
 _EVERY_S = 0.0002
-# Memory of the last step is given back by another thread, a moment after its result is there.
+# Memory of the last step is given back by another thread, a moment after its result is there: it is
+# waited for in moments, until one gives back no more than noise. Seconds, and bytes; guesses.
 _PATIENCE_S = 0.2
 _MOMENT_S = 0.005
 _NOISE_BYTES = 64 << 10

@@ -11,11 +11,11 @@ from lowwater.sizing.backends._malloc import MallocWatch
 # ruff: noqa: ANN401 - programs and arrays are JAX' own
 
 # The program is the same each time, but a look may miss the moment of its peak: quick steps are
-# made more often.
+# made more often. Steps, and seconds; a guess.
 _FEWEST = 4
 _MOST = 10
 _LONGEST_S = 2.0
-# The libraries of a CPU take up to half of the plan beside it.
+# Factor to the plan that has to be free: the libraries of a CPU take up to half of it beside it.
 _WITH_WORKSPACE = 2.0
 
 

@@ -6,13 +6,14 @@ from statistics import median
 from lowwater.model.footprint import StepKind, StepPeak
 from lowwater.sizing.backends._pool_watch import PoolWatch
 
+# Steps. All numbers here are guesses about when a next step most likely shows no higher peak.
 _FEWEST = 6
 _MOST = 40
-# So many steps in a row without a higher peak end it.
+# Steps in a row without a higher peak that end it.
 _QUIET = 6
-# One that is higher by less is no rise.
+# Share of the peak. A step that is higher by less is no rise.
 _RISE = 0.002
-# Large steps are slow: after so long, fewer have to do.
+# Seconds. Large steps are slow: after so long, fewer have to do.
 _LONGEST_S = 6.0
 _FEWEST_SLOW = 3
 

@@ -9,6 +9,7 @@ from lowwater.model.footprint import Fixed, StepPeak
 from lowwater.model.interruption import let_through
 from lowwater.sizing.backends._torch_profile import peaks_of, profiled
 
+# Steps that are measured. A guess.
 _STEPS = 3
 _PLACES = {"cpu": "CPU:0", "cuda": "GPU:0"}
 

@@ -8,15 +8,15 @@ from lowwater.errors import UsageError
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.probes.jax_memory import memory_of, place_of
-from lowwater.sizing.backends._batch import batch_of, bytes_of
+from lowwater.sizing.backends._batch import bytes_of
 from lowwater.sizing.backends._fixed import fixed_of
 from lowwater.sizing.backends._program import abstract, notes_on, run
+from lowwater.sizing.backends._trainer import NAMES, epoch_of
 from lowwater.sizing.backends.jax_function import JaxFunctionSteps
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - JAX and Keras have no types
 
-_NAMES = {StepKind.TRAIN: "train", StepKind.EVALUATE: "test", StepKind.PREDICT: "predict"}
 _WEIGHTS = ("trainable_variables", "non_trainable_variables")
 _STATES = {
     StepKind.TRAIN: (*_WEIGHTS, "optimizer_variables", "metrics_variables"),
@@ -84,20 +84,13 @@ class JaxSteps:
         """A batch in the types that `fit` gives to its program."""
         from keras.src.backend.jax.trainer import JAXEpochIterator
 
-        parts = batch_of(self._subject.samples.parts, batch_size)
-        x, y, sample_weight = (*parts, None, None)[:3]
-        options = self._subject.options if kind is StepKind.TRAIN else {}
-        if kind is StepKind.PREDICT:
-            y = sample_weight = None
-        batches = JAXEpochIterator(
-            x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, **options
-        )
+        batches = epoch_of(JAXEpochIterator, self._subject, batch_size, kind)
         *_, found = next(iter(batches))
         return next(found) if hasattr(found, "__next__") else found[0]
 
     def _jitted(self, kind: StepKind) -> Any:
         """The very function that `fit` calls, with its donated arguments."""
-        model, name = self._model, _NAMES[kind]
+        model, name = self._model, NAMES[kind]
         getattr(model, f"make_{name}_function")()
         found = next(_jitted_in(getattr(model, f"{name}_function")), None)
         if found is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
-from lowwater.sizing.backends._batch import batch_of, bytes_of
+from lowwater.sizing.backends._batch import bytes_of
 from lowwater.sizing.backends._fixed import fixed_of
 from lowwater.sizing.backends._torch_steps import (
     device_bytes,
@@ -14,12 +14,11 @@ from lowwater.sizing.backends._torch_steps import (
     peaks_and_time,
     place_of,
 )
+from lowwater.sizing.backends._trainer import NAMES, epoch_of
 from lowwater.sizing.backends.torch_function import TorchFunctionSteps
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - torch and Keras have no types
-
-_NAMES = {StepKind.TRAIN: "train", StepKind.EVALUATE: "test", StepKind.PREDICT: "predict"}
 
 
 def variables(_limit_bytes: int | None) -> Mapping[str, str]:
@@ -63,7 +62,7 @@ class TorchSteps:
 
     def _function(self, data: Any, kind: StepKind) -> Any:
         """With the model in the mode, and the optimizer in the state, that `fit` gives them."""
-        model, name = self._model, _NAMES[kind]
+        model, name = self._model, NAMES[kind]
         if kind is not StepKind.PREDICT:
             model._symbolic_build(data_batch=data[0])  # noqa: SLF001 - as `train_on_batch` does
         getattr(model, f"make_{name}_function")()
@@ -74,14 +73,7 @@ class TorchSteps:
         """A batch as `fit` gives it to a step: a list of one."""
         from keras.src.backend.torch.trainer import TorchEpochIterator
 
-        parts = batch_of(self._subject.samples.parts, batch_size)
-        x, y, sample_weight = (*parts, None, None)[:3]
-        options = self._subject.options if kind is StepKind.TRAIN else {}
-        if kind is StepKind.PREDICT:
-            y = sample_weight = None
-        batches = TorchEpochIterator(
-            x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, **options
-        )
+        batches = epoch_of(TorchEpochIterator, self._subject, batch_size, kind)
         *_, data = next(iter(batches))
         return data
 

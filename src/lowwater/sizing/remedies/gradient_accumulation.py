@@ -7,6 +7,7 @@ from lowwater.sizing.remedies._model import optimizer_of, replace_optimizer
 from lowwater.sizing.remedies._way import DoesNotApply, RemedyWay
 from lowwater.sizing.subject import Subject
 
+# Steps of one update. More would take longer than anybody waits for. A guess.
 _MOST_STEPS = 64
 
 

@@ -10,6 +10,7 @@ from lowwater.sizing.samples import leaves, mapped
 from lowwater.sizing.subject import Subject
 
 # ruff: noqa: ANN401 - models and data are the user's
+# Pixels, or steps of a sequence. Half of less is no input. A guess.
 _SHORTEST = 4
 _IMAGE_RANK, _SEQUENCE_RANK, _TABLE_RANK = 4, 3, 2
 

@@ -1,0 +1,168 @@
+"""Why memory ran out: rules that ask what is known of the shortage, the first answer counts."""
+
+from lowwater.model import Kind, Unit, Verdict
+from lowwater.model.autopsy import IN_HOST_POOL, MACHINE, Manner
+from lowwater.model.shortage_policy import SHORTAGE_POLICY
+from lowwater.model.units import format_bytes
+from lowwater.verdict import words
+from lowwater.verdict.shortage import Shortage
+
+
+def decide(facts: Shortage) -> tuple[Manner, str]:
+    """The answer and its reason."""
+    for rule in (
+        _alone,
+        _in_pieces,
+        _leak,
+        _heap_in_pieces,
+        _others,
+        _free,
+        _step,
+        _level,
+        _rising,
+    ):
+        found = rule(facts)
+        if found is not None:
+            return found
+    if facts.climbs:
+        return Manner.INCONCLUSIVE, (
+            "memory filled up step by step before a round trip was complete: whether it would have "
+            "stopped cannot be seen"
+        )
+    if not facts.has_rounds:
+        return Manner.INCONCLUSIVE, (
+            "what went before was not watched, so that it may be a leak or too big"
+        )
+    if facts.limit is None and facts.requested is None and facts.growth is None:
+        return Manner.INCONCLUSIVE, "too little was seen before memory ran out"
+    return Manner.TOO_BIG, "it failed in its first rounds, before anything could build up"
+
+
+def _alone(facts: Shortage) -> tuple[Manner, str] | None:
+    """Nothing but this would have to be there."""
+    requested, limit = facts.requested, facts.limit
+    if requested is None or limit is None or requested + (facts.lowest or 0) <= limit:
+        return None
+    much, total = format_bytes(requested), format_bytes(limit)
+    if requested > limit:
+        return Manner.TOO_BIG, f"one allocation alone, of {much}, is larger than all {total}"
+    ever = format_bytes(limit - (facts.lowest or 0))
+    return Manner.TOO_BIG, (
+        f"one allocation alone, of {much}, is larger than what was ever free: {ever} of {total}"
+    )
+
+
+def _in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
+    requested, free, largest = facts.requested, facts.free, facts.largest_free
+    if requested is None or free is None or largest is None or not largest < requested <= free:
+        return None
+    if facts.leaks and free < SHORTAGE_POLICY.much_free * (facts.limit or 0):
+        return None
+    return Manner.FRAGMENTED, (
+        f"{format_bytes(free)} was free, but in pieces of {format_bytes(largest)} at the most, and "
+        f"{format_bytes(requested)} was asked for in one piece"
+    )
+
+
+def _leak(facts: Shortage) -> tuple[Manner, str] | None:
+    growth = facts.growth
+    if growth is None or not facts.leaks:
+        return None
+    unit = growth.unit or Unit(-1, "round")
+    rate = format_bytes(growth.growth_bytes_per_unit or 0)
+    grew = f"grew by {rate} in each {words.one(unit)}, {format_bytes(facts.grown)} in all"
+    if _fits_without(facts):
+        return Manner.LEAK, f"{_subject(growth)} {grew}, and filled what was free at the start"
+    return Manner.TOO_BIG, (
+        f"it would not fit without the leak either: {_subject(growth)} {grew}, which is less than "
+        "what is missing"
+    )
+
+
+def _heap_in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
+    growth = facts.growth
+    if growth is None or growth.kind is not Kind.FRAGMENTED:
+        return None
+    return Manner.FRAGMENTED, growth.because
+
+
+def _others(facts: Shortage) -> tuple[Manner, str] | None:
+    """The machine ran out, and it was not this program that had most of it."""
+    peak, limit = facts.own_peak, facts.limit
+    is_shared = facts.was_killed and facts.name == MACHINE
+    if not is_shared or peak is None or limit is None or peak >= SHORTAGE_POLICY.own_part * limit:
+        return None
+    return Manner.INCONCLUSIVE, (
+        f"the machine ran out of memory while this program had {format_bytes(peak)} of "
+        f"{format_bytes(limit)}: other processes had the rest"
+    )
+
+
+def _free(facts: Shortage) -> tuple[Manner, str] | None:
+    """Much was free, and nobody knows how much was asked for."""
+    if (
+        facts.requested is not None
+        or facts.was_killed
+        or facts.free is None
+        or facts.in_use is None
+    ):
+        return None
+    if facts.free < SHORTAGE_POLICY.much_free * (facts.limit or 0):
+        return None
+    return Manner.INCONCLUSIVE, (
+        f"the error does not say how much was asked for, and {format_bytes(facts.free)} was free"
+    )
+
+
+def _step(facts: Shortage) -> tuple[Manner, str] | None:
+    """The step needs more than is left beside what stays; it did so from the first round on."""
+    demand = facts.demand
+    if demand is None or facts.limit is None or facts.kept is None:
+        return None
+    stays = facts.kept - sum(facts.rises)
+    is_large = demand >= SHORTAGE_POLICY.large_step * facts.limit
+    if not is_large or stays + demand <= facts.limit:
+        return None
+    left = format_bytes(max(0, facts.limit - facts.kept))
+    return Manner.TOO_BIG, (
+        f"one step needs at least {format_bytes(demand)}, and {left} is left beside the "
+        f"{format_bytes(facts.kept)} that stay in use"
+    )
+
+
+def _level(facts: Shortage) -> tuple[Manner, str] | None:
+    growth = facts.growth
+    if growth is None or growth.is_leak is not False:
+        return None
+    if growth.kind is Kind.CACHE:
+        return Manner.TOO_BIG, "it fills up once, and what it fills with is more than there is"
+    rounds = words.counted(growth.units_seen, growth.unit) if growth.unit else "the rounds"
+    return Manner.TOO_BIG, (
+        f"{_subject(growth)} did not go on growing over {rounds}, so nothing leaks; the program "
+        "needs more than there is"
+    )
+
+
+def _rising(facts: Shortage) -> tuple[Manner, str] | None:
+    if len(facts.rises) < SHORTAGE_POLICY.fewest_rises:
+        return None
+    each = format_bytes(sum(facts.rises) / len(facts.rises))
+    return Manner.INCONCLUSIVE, (
+        f"memory rose by about {each} in each of the last {len(facts.rises)} rounds, which looks "
+        "like a leak, but so few rounds cannot tell it from memory that fills up once"
+    )
+
+
+def _fits_without(facts: Shortage) -> bool:
+    """Whether it would have fitted, had nothing leaked until then."""
+    limit = facts.limit if facts.limit is not None else facts.highest
+    if limit is None:
+        return True
+    if facts.in_use is not None and facts.requested is not None:
+        return facts.in_use + facts.requested - facts.grown <= limit
+    # It ended above the limit, nobody knows by how much: the leak has to explain most of the way.
+    return facts.grown >= SHORTAGE_POLICY.leak_fills * (limit - (facts.early or facts.lowest or 0))
+
+
+def _subject(verdict: Verdict) -> str:
+    return "memory" if verdict.place == IN_HOST_POOL else words.memory_of(verdict.place)
