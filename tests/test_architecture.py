@@ -37,8 +37,8 @@ LAYERS = {
     "judge": {
         "verdict", "causes",
         "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
-        "sizing.answer", "sizing.curve", "sizing.found", "sizing.largest", "sizing.parts",
-        "sizing.table",
+        "sizing.answer", "sizing.curve", "sizing.forecast", "sizing.found", "sizing.largest",
+        "sizing.parts", "sizing.pool_loss", "sizing.simulated_pool", "sizing.table",
     },
     "act": {"giveback", "diagnose", "isolation", "sizing"},
     "tell": {"report"},

@@ -1,10 +1,11 @@
 """What one training step takes: measured at small batches, and what that says of larger ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from lowwater.model.measured import NotMeasured
+from lowwater.model.step_trace import StepTrace
 from lowwater.model.units import format_bytes, format_interval
 
 _NOT_ASKED: Final = NotMeasured("not asked")
@@ -24,7 +25,8 @@ class StepPeak:
 
     One step's peak is a matter of luck: frameworks free gradients in the order in which they
     happen to be computed. So the highest of several counts. `needed_each_bytes` is what tensors
-    asked for, of the steps of which that is known: a pool gives out larger pieces.
+    asked for, of the steps of which that is known: a pool gives out larger pieces. `traces` are
+    some of these steps, allocation by allocation.
     """
 
     batch_size: int
@@ -32,6 +34,7 @@ class StepPeak:
     step_s: float
     kind: StepKind = StepKind.TRAIN
     needed_each_bytes: tuple[int, ...] = ()
+    traces: tuple[StepTrace, ...] = field(default=(), repr=False)
 
     @property
     def peak_bytes(self) -> int:
@@ -61,13 +64,11 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class PeakLine:
-    """What tensors need by batch size, as a straight line, and what a pool takes on top of it.
+class NeedLine:
+    """What tensors need by batch size, as a straight line with the noise around it.
 
     `error` is the standard deviation of the points, as a share of the largest; `spread` and
     `mean_batch` say how firmly they hold the slope, and so how sure a point far away is.
-    `lost_share` is what the pool gave out beyond what it was asked for, as a share of that, and
-    `lost_spread` by how much this differs from batch to batch.
     """
 
     intercept_bytes: float
@@ -78,36 +79,24 @@ class PeakLine:
     spread: float
     from_batch: int
     to_batch: int
-    lost_share: float = 0.0
-    lost_spread: float = 0.0
 
     def needed_bytes(self, batch_size: float) -> float:
         """What tensors ask for at this batch size."""
         return self.intercept_bytes + self.bytes_per_sample * batch_size
 
-    def peak_bytes(self, batch_size: float) -> float:
-        """The peak at this batch size, with what the pool loses."""
-        return self.needed_bytes(batch_size) * (1 + self.lost_share)
-
-    def batch_that_takes(self, limit_bytes: float) -> int:
-        """The largest batch whose peak is no higher; the line has to rise."""
-        needed = limit_bytes / (1 + self.lost_share)
-        return int((needed - self.intercept_bytes) / self.bytes_per_sample)
+    def batch_that_needs(self, limit_bytes: float) -> int:
+        """The largest batch that needs no more; the line has to rise."""
+        return int((limit_bytes - self.intercept_bytes) / self.bytes_per_sample)
 
     def doubt_bytes(self, batch_size: float) -> float:
         """By how much the line itself may lie above or below."""
         distance = (batch_size - self.mean_batch) ** 2 / self.spread if self.spread else 0.0
         lever = (1 / self.points + distance) ** 0.5
-        return float(2 * self.error * abs(self.peak_bytes(self.to_batch)) * lever)
+        return float(2 * self.error * abs(self.needed_bytes(self.to_batch)) * lever)
 
-    def half_width_bytes(self, batch_size: float) -> float:
-        """By how much the peak of several steps may lie above or below."""
-        own = 2 * max(self.error, self.lost_spread) * abs(self.peak_bytes(batch_size))
-        return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
-
-    def half_width_of_need_bytes(self, batch_size: float) -> float:
-        """The same of what tensors ask for."""
-        own = 2 * self.error * abs(self.needed_bytes(batch_size))
+    def half_width_bytes(self, batch_size: float, spread: float = 0.0) -> float:
+        """By how much a step may lie above or below, if steps differ by this share at least."""
+        own = 2 * max(self.error, spread) * abs(self.needed_bytes(batch_size))
         return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from lowwater.model.footprint import Estimate, Fixed, PeakLine, StepKind, StepPeak
+from lowwater.model.footprint import Estimate, Fixed, NeedLine, StepKind, StepPeak
+from lowwater.sizing.pool_loss import UNKNOWN_SPREAD, PoolLoss
 
 # How right lines are with these numbers is in docs/measurements.md, by `benchmarks/footprint.py`:
 # ten models of TensorFlow on a CPU. Which of the numbers matters was not measured.
@@ -13,15 +14,10 @@ from lowwater.model.footprint import Estimate, Fixed, PeakLine, StepKind, StepPe
 # counts.
 _USUAL_ERROR = 0.012
 _EXPERIENCE = 3
-# What a pool gives out beyond what it is asked for, as a share of that, and by how much this
-# differs from one batch size to the next.
-_USUAL_LOSS = 0.06
-_USUAL_SPREAD = 0.04
-# Where only the pool's own peak is known, to each side: at 4 times the largest batch, four of
-# seven models missed their line by 0 to 2 %, two by 14 and 15 % and one by 22 %.
-_UNKNOWN_LOSS = 0.06
 # Share. Steps with one batch size differ by luck, and the highest of several by this part of that.
 _PART_OF_SCATTER = 0.25
+# Rounds until a batch and what the pool loses at it agree.
+_MOST_ROUNDS = 6
 # Standard errors. A point further from the line of the others is not on it.
 _MOST_ERRORS = 3
 # Share of the peak, however the steps differ: a line that misses a point by more is none. A guess.
@@ -44,7 +40,9 @@ class Curve:
     """What was measured, and the line through it; without a line, the reason."""
 
     points: tuple[StepPeak, ...]
-    line: PeakLine | None
+    # What the pool gives out beyond what it is asked for.
+    loss: PoolLoss
+    line: NeedLine | None
     # How far the last point lies from what the others say of it, as a share of it.
     miss: float | None
     why_no_line: str = ""
@@ -65,13 +63,16 @@ class Curve:
                 )
         if self.line is None:
             return self._refused(batch_size, self.why_no_line)
-        peak, half = self.line.peak_bytes(batch_size), self.line.half_width_bytes(batch_size)
+        needed, factor = self.line.needed_bytes(batch_size), self.loss.factor(batch_size)
+        peak, half = (
+            factor * needed,
+            factor * self.line.half_width_bytes(batch_size, self.loss.spread),
+        )
         if half > _WIDEST * peak:
             return self._refused(batch_size, "the interval there is wider than the answer is worth")
         low = peak - half
         if need_is_known(self.points):  # a pool gives out no less than it is asked for
-            needed = self.line.needed_bytes(batch_size)
-            low = max(low, needed - self.line.half_width_of_need_bytes(batch_size))
+            low = max(low, needed - self.line.half_width_bytes(batch_size))
         span = (round(low), round(peak + half))
         return Estimate(
             batch_size, round(peak), span, is_measured=False, because="extended by a line"
@@ -84,7 +85,22 @@ class Curve:
                 return max(0, point.peak_bytes - point.needed_bytes)
         if self.line is None:
             return 0
-        return round(self.line.lost_share * self.line.needed_bytes(batch_size))
+        lost_share = max(0.0, self.loss.factor(batch_size) - 1)
+        return round(lost_share * self.line.needed_bytes(batch_size))
+
+    def batch_that_takes(self, limit_bytes: int) -> int:
+        """The largest batch whose peak is no higher, as far as can be said; the line has to rise.
+
+        What a pool loses depends on the batch, so a few rounds are needed to meet it.
+        """
+        assert self.line is not None
+        found = self.line.batch_that_needs(limit_bytes)
+        for _ in range(_MOST_ROUNDS):
+            before = found
+            found = self.line.batch_that_needs(limit_bytes / self.loss.factor(max(1, found)))
+            if found == before:
+                break
+        return self.loss.that_fits(max(1, found), limit_bytes)
 
     def _high(self, point: StepPeak) -> float:
         error = self.line.error if self.line is not None else 0.0
@@ -102,18 +118,19 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     batches show only the second, which hides how the first one grows: they are no part of it.
     """
     sized = tuple(sorted(points, key=lambda point: point.batch_size))
+    loss = PoolLoss(sized)
     if len(sized) < FEWEST:
-        return Curve(sized, None, None, f"only {len(sized)} batch sizes could be measured")
+        return Curve(sized, loss, None, None, f"only {len(sized)} batch sizes could be measured")
     above = above_gradients(sized, fixed)
     if len(above) < FEWEST:
-        return Curve(sized, None, None, _HIDDEN)
+        return Curve(sized, loss, None, None, _HIDDEN)
     reach = REACH * above[-1].batch_size
     lines = [_line(above[first:]) for first in range(len(above) - FEWEST + 1)]
     good = [line for line in lines if _holds(line, above)]
     if not good:
-        return Curve(sized, None, None, _how_it_bends(above))
-    best = min(good, key=lambda line: line.doubt_bytes(reach) / line.peak_bytes(reach))
-    return Curve(sized, best, _miss_of_last(_on(best, above)))
+        return Curve(sized, loss, None, None, _how_it_bends(above))
+    best = min(good, key=lambda line: line.doubt_bytes(reach) / line.needed_bytes(reach))
+    return Curve(sized, loss, best, _miss_of_last(_on(best, above)))
 
 
 def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak, ...]:
@@ -132,16 +149,16 @@ def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak,
     )
 
 
-def _on(line: PeakLine, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
+def _on(line: NeedLine, points: Sequence[StepPeak]) -> Sequence[StepPeak]:
     return [point for point in points if point.batch_size >= line.from_batch]
 
 
-def _holds(line: PeakLine, points: Sequence[StepPeak]) -> bool:
+def _holds(line: NeedLine, points: Sequence[StepPeak]) -> bool:
     used = _on(line, points)
     return _bend(used) <= 1 and _largest_miss(line, used) <= _MOST_MISS
 
 
-def _line(points: Sequence[StepPeak]) -> PeakLine:
+def _line(points: Sequence[StepPeak]) -> NeedLine:
     """Least squares: of a small batch the pool's rounding is a larger share, so it counts less.
 
     Fresh pools, seven models, at 4 to 8 times the largest batch: the line missed by 1.6 to 4.1 % in
@@ -155,12 +172,11 @@ def _line(points: Sequence[StepPeak]) -> PeakLine:
     slope = max(slope, 0.0)
     largest = max(heights)
     misses = [level + slope * (x - mean) - y for x, y in zip(sizes, heights, strict=True)]
-    lost_share, lost_spread = _lost(points)
     scatter = _scatter(points)
     variance = (sum((miss / largest) ** 2 for miss in misses) + _EXPERIENCE * scatter**2) / (
         len(points) - 2 + _EXPERIENCE
     )
-    return PeakLine(
+    return NeedLine(
         intercept_bytes=level - slope * mean,
         bytes_per_sample=slope,
         error=variance**0.5,
@@ -169,8 +185,6 @@ def _line(points: Sequence[StepPeak]) -> PeakLine:
         spread=spread,
         from_batch=points[0].batch_size,
         to_batch=points[-1].batch_size,
-        lost_share=lost_share,
-        lost_spread=lost_spread,
     )
 
 
@@ -183,19 +197,6 @@ def _heights(points: Sequence[StepPeak]) -> list[int]:
     """What the line goes through: what tensors asked for, else the peaks themselves."""
     needs = [point.needed_bytes for point in points if point.needed_bytes]
     return needs if len(needs) == len(points) else [point.peak_bytes for point in points]
-
-
-def _lost(points: Sequence[StepPeak]) -> tuple[float, float]:
-    """What the pool gave out beyond what was asked for, and by how much that differs."""
-    if not need_is_known(points):
-        return 0.0, _UNKNOWN_LOSS
-    shares = [
-        max(0.0, point.peak_bytes / height - 1)
-        for point, height in zip(points, _heights(points), strict=True)
-    ]
-    mean = (sum(shares) + _EXPERIENCE * _USUAL_LOSS) / (len(shares) + _EXPERIENCE)
-    squares = sum((one - mean) ** 2 for one in shares) + _EXPERIENCE * _USUAL_SPREAD**2
-    return mean, (squares / (len(shares) - 1 + _EXPERIENCE)) ** 0.5
 
 
 def _scatter(points: Sequence[StepPeak]) -> float:
@@ -214,9 +215,8 @@ def _bend(points: Sequence[StepPeak]) -> float:
         return 0.0
     miss = abs(line.needed_bytes(last.batch_size) - _heights(points)[-1])
     # A line through two points has no rest of its own to judge by: its lever says how sure it is.
-    is_need = need_is_known(points)
-    half_width = line.half_width_of_need_bytes if is_need else line.half_width_bytes
-    return miss / (_MOST_ERRORS / 2 * half_width(last.batch_size))
+    spread = 0.0 if need_is_known(points) else UNKNOWN_SPREAD
+    return miss / (_MOST_ERRORS / 2 * line.half_width_bytes(last.batch_size, spread))
 
 
 def _how_it_bends(points: Sequence[StepPeak]) -> str:
@@ -229,7 +229,7 @@ def _how_it_bends(points: Sequence[StepPeak]) -> str:
     return "the peak does not grow evenly with the batch"
 
 
-def _largest_miss(line: PeakLine, points: Sequence[StepPeak]) -> float:
+def _largest_miss(line: NeedLine, points: Sequence[StepPeak]) -> float:
     heights = zip(points, _heights(points), strict=True)
     return max(abs(line.needed_bytes(one.batch_size) / height - 1) for one, height in heights)
 

@@ -143,7 +143,7 @@ def _asked(curve: Curve, limit: TensorLimit, below: int) -> int:
         return max(1, below if below > curve.largest else 2 * below)
     if line.bytes_per_sample <= 0:
         return 4 * max(1, below)
-    return max(1, line.batch_that_takes(limit.limit_bytes))
+    return curve.batch_that_takes(limit.limit_bytes)
 
 
 def _surely(curve: Curve, limit: TensorLimit, below: int) -> int:

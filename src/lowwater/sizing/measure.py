@@ -189,7 +189,7 @@ def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
     if line is None:
         return False
     beyond = REACH * found[-1].batch_size
-    return line.doubt_bytes(beyond) < _SURE * line.peak_bytes(beyond)
+    return line.doubt_bytes(beyond) < _SURE * line.needed_bytes(beyond)
 
 
 def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:

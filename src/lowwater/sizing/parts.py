@@ -1,10 +1,10 @@
 """What a peak is made of; the parts add up to it, and none is negative."""
 
-from lowwater.model.footprint import Fixed, PeakLine, PeakPart
+from lowwater.model.footprint import Fixed, NeedLine, PeakPart
 
 
 def parts_of(
-    peak_bytes: int, batch_size: int, fixed: Fixed, line: PeakLine | None, lost_bytes: int = 0
+    peak_bytes: int, batch_size: int, fixed: Fixed, line: NeedLine | None, lost_bytes: int = 0
 ) -> tuple[PeakPart, ...]:
     """Weights, optimizer and batch are counted; the rest of the peak is shared out by the line.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from footprints import FIXED, MIB, a_footprint, a_line, steps
-from lowwater.model.footprint import Fixed, PeakLine, StepsFound
+from lowwater.model.footprint import Fixed, NeedLine, StepsFound
 from lowwater.sizing.found import footprint_of
 from lowwater.sizing.parts import parts_of
 
@@ -47,7 +47,7 @@ def test_only_gradients_are_an_upper_bound():
     [*itertools.product((1, 29, 31, 500), (0, 0.01, 3), (1, 64, 4096), (True, False))],
 )
 def test_parts_add_up_and_none_is_negative(peak_mib, slope, batch_size, has_line):
-    line = PeakLine(0, slope * MIB, 0.01, 3, 16, 100, 8, 32) if has_line else None
+    line = NeedLine(0, slope * MIB, 0.01, 3, 16, 100, 8, 32) if has_line else None
 
     parts = parts_of(peak_mib * MIB, batch_size, FIXED, line)
 

@@ -1,31 +1,53 @@
 """What tensors asked for is put together from single allocations, of the pool that is meant."""
 
-from lowwater.sizing.backends._pool_watch import changes_of
+from lowwater.model.step_trace import GIVEN_BACK, StepTrace
+from lowwater.sizing.backends._pool_watch import events_of
 
 
-def event(at, name, requested, pool="bfc", peak=0):
-    facts = {"allocator_name": pool, "requested_bytes": requested, "peak_bytes_in_use": peak}
-    return at, f"Memory{name}", facts
+def event(at, what, address, requested=0, *, pool="bfc", peak=256):
+    facts = {"allocator_name": pool, "peak_bytes_in_use": peak, "tf_op": "MatMul"}
+    facts |= {"addr": address, "requested_bytes": requested}
+    return at, f"Memory{what}", facts
 
 
-def test_rises_and_falls_come_in_the_order_of_time():
-    events = [
-        event(3, "Deallocation", 100, peak=512),
-        event(1, "Allocation", 100, peak=256),
-        event(2, "Allocation", 50, peak=512),
-    ]
+def test_allocations_come_in_the_order_of_time_and_have_names_of_their_own():
+    found = events_of(
+        [
+            event(3, "Deallocation", 0xA),
+            event(1, "Allocation", 0xA, 100),
+            event(2, "Allocation", 0xB, 50),
+            event(4, "Allocation", 0xA, 70),
+        ],
+        256,
+    )
 
-    assert changes_of(events, 512) == [100, 50, -100]
+    names = [name for name, _ in found]
+    assert [number for _, number in found] == [100, 50, 0, 70]
+    assert names[2] == GIVEN_BACK
+    assert len({*names}) == 4
+
+
+def test_what_was_there_before_the_step_may_be_given_back_in_it():
+    assert events_of([event(1, "Deallocation", 0xA), event(2, "Allocation", 0xB, 9)], 256) == (
+        ("MatMul None None 1", 9),
+    )
 
 
 def test_other_pools_do_not_count():
-    events = [event(1, "Allocation", 100, peak=256), event(2, "Allocation", 9, "other", peak=9)]
+    events = [event(1, "Allocation", 1, 100), event(2, "Allocation", 2, 9, pool="other", peak=9)]
 
-    assert changes_of(events, 256) == [100]
+    assert [size for _, size in events_of(events, 256)] == [100]
 
 
 def test_nothing_is_said_where_no_pool_or_several_had_this_peak():
-    one = event(1, "Allocation", 100, peak=256)
+    one = event(1, "Allocation", 1, 100)
 
-    assert changes_of([one], 300) == []
-    assert changes_of([one, event(2, "Allocation", 100, "other", peak=256)], 256) == []
+    assert events_of([one], 300) == ()
+    assert events_of([one, event(2, "Allocation", 1, 100, pool="other")], 256) == ()
+
+
+def test_needed_is_the_most_at_once():
+    trace = StepTrace((10, 5), (("a", 100), ("b", 50), (GIVEN_BACK, 0), ("c", 70)))
+
+    assert trace.needed_bytes == 15 + 150
+    assert StepTrace((10,), ()).needed_bytes == 10

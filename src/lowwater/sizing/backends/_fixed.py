@@ -12,13 +12,23 @@ def fixed_of(subject: Subject) -> Fixed:
     """By the variables; those of the optimizer are there after a step."""
     model = subject.model
     optimizer = getattr(model, "optimizer", None)
-    slots = getattr(optimizer, "variables", ())
     return Fixed(
         weights_bytes=bytes_of(model.variables),
-        optimizer_bytes=bytes_of(slots() if callable(slots) else slots),
+        optimizer_bytes=bytes_of(_slots(optimizer)),
         gradients_bytes=bytes_of(model.trainable_variables),
         sample_bytes=subject.samples.sample_bytes,
     )
+
+
+def sizes_of(subject: Subject) -> tuple[int, ...]:
+    """Of each variable of the model and its optimizer, in bytes."""
+    optimizer = getattr(subject.model, "optimizer", None)
+    return tuple(_bytes(one) for one in (*subject.model.variables, *_slots(optimizer)))
+
+
+def _slots(optimizer: Any) -> Any:
+    found = getattr(optimizer, "variables", ())
+    return found() if callable(found) else found
 
 
 def bytes_of(variables: Any) -> int:

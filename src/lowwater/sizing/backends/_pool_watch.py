@@ -7,10 +7,12 @@ runs the step in the same order. Its profiler tells each allocation with both si
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from lowwater.model.step_trace import GIVEN_BACK, StepTrace
 
 # ruff: noqa: ANN401 - TensorFlow and its messages have no types
 
@@ -22,12 +24,12 @@ Event = tuple[int, str, Mapping[str, Any]]
 class PoolWatch:
     """Watches the pool of one place from the start of a step to its end."""
 
-    def __init__(self, place: str, kept_bytes: Callable[[], int] | None = None) -> None:
-        """`kept_bytes` counts what is there between steps; else it is what the pool says."""
+    def __init__(self, place: str, kept_bytes: Callable[[], tuple[int, ...]]) -> None:
+        """`kept_bytes` are the sizes of what is there between steps."""
         self._place = place
-        self._kept_bytes = kept_bytes or self._in_use_bytes
+        self._kept_bytes = kept_bytes
         self._folder: str | None = None
-        self._kept = 0
+        self._kept: tuple[int, ...] = ()
 
     def start(self, *, is_watched: bool) -> None:
         """A step begins. Its allocations are watched if nobody else uses the profiler."""
@@ -48,7 +50,7 @@ class PoolWatch:
         except Exception:  # noqa: BLE001 - without it, the pool's own peak has to do
             self._forget()
 
-    def stop(self) -> tuple[int, int | None]:
+    def stop(self) -> tuple[int, StepTrace | None]:
         """A step has ended: its peak, and what was asked for; None where that is not known."""
         import tensorflow as tf
 
@@ -57,18 +59,12 @@ class PoolWatch:
             return peak, None
         try:
             tf.profiler.experimental.stop()
-            changes = changes_of(_events(Path(self._folder)), peak)
+            found = events_of(_events(Path(self._folder)), peak)
         except Exception:  # noqa: BLE001 - the same
             return peak, None
         finally:
             self._forget()
-        return peak, None if not changes else self._kept + max(0, *accumulate(changes))
-
-    def _in_use_bytes(self) -> int:
-        import tensorflow as tf
-
-        found: int = tf.config.experimental.get_memory_info(self._place)["current"]
-        return found
+        return peak, StepTrace(self._kept, found) if found else None
 
     def _forget(self) -> None:
         if self._folder is not None:
@@ -76,8 +72,8 @@ class PoolWatch:
         self._folder = None
 
 
-def changes_of(events: Iterable[Event], peak_bytes: int) -> list[int]:
-    """By what the demand rose and fell; nothing where no one pool had the peak that is meant."""
+def events_of(events: Iterable[Event], peak_bytes: int) -> tuple[tuple[str, int], ...]:
+    """Allocations in the order of time; none where no one pool had the peak that is meant."""
     ordered = sorted(events, key=lambda one: one[0])
     pools = {
         facts["allocator_name"]
@@ -85,12 +81,22 @@ def changes_of(events: Iterable[Event], peak_bytes: int) -> list[int]:
         if facts["peak_bytes_in_use"] == peak_bytes
     }
     if len(pools) != 1:
-        return []
-    return [
-        int(facts["requested_bytes"]) * (1 if name == _GIVEN else -1)
-        for _, name, facts in ordered
-        if facts["allocator_name"] in pools
-    ]
+        return ()
+    found: list[tuple[str, int]] = []
+    held: dict[int, int] = {}
+    seen: Counter[str] = Counter()
+    for _, name, facts in ordered:
+        if facts["allocator_name"] not in pools:
+            continue
+        address = facts["addr"]
+        if name == _GIVEN:
+            what = f"{facts.get('tf_op')} {facts.get('region_type')} {facts.get('data_type')}"
+            seen[what] += 1
+            held[address] = len(found)
+            found.append((f"{what} {seen[what]}", int(facts["requested_bytes"])))
+        elif address in held:  # what was there before the step may end in it
+            found.append((GIVEN_BACK, held.pop(address)))
+    return tuple(found)
 
 
 def _events(folder: Path) -> Iterator[Event]:

@@ -4,6 +4,7 @@ import time
 from statistics import median
 
 from lowwater.model.footprint import StepKind, StepPeak
+from lowwater.model.step_trace import StepTrace
 from lowwater.sizing.backends._pool_watch import PoolWatch
 
 # Steps. All numbers here are guesses about when a next step most likely shows no higher peak.
@@ -16,6 +17,8 @@ _RISE = 0.002
 # Seconds. Large steps are slow: after so long, fewer have to do.
 _LONGEST_S = 6.0
 _FEWEST_SLOW = 3
+# Traces that are kept of one batch size: TensorFlow runs a step in other orders at other times.
+_MOST_TRACES = 3
 
 
 class StepRounds:
@@ -26,7 +29,7 @@ class StepRounds:
         self._pool = pool
         self.most = _MOST
         self._peaks: list[int] = []
-        self._needed: list[int] = []
+        self._traces: list[StepTrace] = []
         self._times: list[float] = []
         self._highest_at = 0
         self._began = self._step_began = time.monotonic()
@@ -44,15 +47,15 @@ class StepRounds:
         elapsed_s = time.monotonic() - self._step_began
         self.add(*self._pool.stop(), elapsed_s)
 
-    def add(self, peak_bytes: int, needed_bytes: int | None, elapsed_s: float) -> None:
+    def add(self, peak_bytes: int, trace: StepTrace | None, elapsed_s: float) -> None:
         """One more step."""
         if not self._peaks or peak_bytes > (1 + _RISE) * max(self._peaks):
             self._highest_at = len(self._peaks)
         self._peaks.append(peak_bytes)
-        if needed_bytes is None:
+        if trace is None:
             self._times.append(elapsed_s)
         else:
-            self._needed.append(needed_bytes)
+            self._traces.append(trace)
 
     @property
     def are_enough(self) -> bool:
@@ -67,4 +70,6 @@ class StepRounds:
     def told(self, batch_size: int, kind: StepKind) -> StepPeak:
         """What they show; the first step is also tracing, so its time says nothing."""
         step_s = median(self._times[1:] or self._times)
-        return StepPeak(batch_size, tuple(self._peaks), step_s, kind, tuple(self._needed))
+        needed = tuple(trace.needed_bytes for trace in self._traces)
+        traces = tuple(self._traces[-_MOST_TRACES:])
+        return StepPeak(batch_size, tuple(self._peaks), step_s, kind, needed, traces)

@@ -28,9 +28,7 @@ class TensorFlowFunctionSteps:
 
     def fixed(self) -> Fixed:
         """Weights are the variables that get gradients; the others are the optimizer's."""
-        import tensorflow as tf
-
-        found = [one for one in gc.get_objects() if issubclass(type(one), tf.Variable)]
+        found = _variables()
         weights = bytes_of(one for one in found if one.trainable)
         return Fixed(weights, bytes_of(found) - weights, weights, self._samples.sample_bytes)
 
@@ -40,12 +38,25 @@ class TensorFlowFunctionSteps:
 
         parts = batch_of(self._samples.parts, batch_size)
         batch = arguments(parts, tf.constant if self._has_tensors else None)
-        rounds = StepRounds(PoolWatch(self.place))
+        rounds = StepRounds(PoolWatch(self.place, self._kept_bytes))
         while not rounds.are_enough:
             rounds.begin()
             self._function(*batch)
             rounds.end()
         return rounds.told(batch_size, kind)
+
+    def _kept_bytes(self) -> tuple[int, ...]:
+        import tensorflow as tf
+
+        held = [bytes_of([one]) for one in _variables()]
+        in_use = tf.config.experimental.get_memory_info(self.place)["current"]
+        return (*held, max(0, in_use - sum(held)))
+
+
+def _variables() -> list[Any]:
+    import tensorflow as tf
+
+    return [one for one in gc.get_objects() if issubclass(type(one), tf.Variable)]
 
 
 def _refuse_fixed_size(function: Any) -> None:
