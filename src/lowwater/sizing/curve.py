@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from lowwater.model.footprint import Estimate, Fixed, NeedLine, StepKind, StepPeak
+from lowwater.model.footprint import Estimate, Fixed, NeedLine, StepKind, StepPeak, TensorLimit
 from lowwater.sizing.pool_loss import UNKNOWN_SPREAD, PoolLoss
 
 # How right lines are with these numbers is in docs/measurements.md, by `benchmarks/footprint.py`:
@@ -87,6 +87,13 @@ class Curve:
             return 0
         lost_share = max(0.0, self.loss.factor(batch_size) - 1)
         return round(lost_share * self.line.needed_bytes(batch_size))
+
+    def surely_needs_more(self, batch_size: int, limit: TensorLimit) -> bool:
+        """Whether tensors alone ask for more, whatever the pool does."""
+        if self.line is None or not need_is_known(self.points):
+            return False
+        least = self.line.needed_bytes(batch_size) - self.line.half_width_bytes(batch_size)
+        return least > limit.limit_bytes
 
     def batch_that_takes(self, limit_bytes: int) -> int:
         """The largest batch whose peak is no higher, as far as can be said; the line has to rise.

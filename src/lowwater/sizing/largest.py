@@ -110,6 +110,9 @@ def _search(
             tried += [step] if step.batch_size not in known else []
         if bracket.is_close or bracket.fails == 1:
             break
+        next_up = bracket.fits + max(1, int(_CLOSE * bracket.fits))
+        if bracket.fits and fit(tried, footprint.fixed).surely_needs_more(next_up, limit):
+            break
     if bracket.fits == 0:
         raise UsageError(
             "not even a batch of 1 fits: a real step ran out of memory",

@@ -4,9 +4,11 @@ import pickle
 
 import pytest
 
-from footprints import MIB, a_footprint, a_line, a_step
+from footprints import FIXED, MIB, a_footprint, a_line, a_step
 from lowwater.errors import UsageError
-from lowwater.model.footprint import Fixed, TensorLimit
+from lowwater.model.footprint import Fixed, StepKind, StepPeak, StepsFound, TensorLimit
+from lowwater.model.step_trace import StepTrace
+from lowwater.sizing.found import footprint_of
 from lowwater.sizing.largest import LargestBatch, largest_below
 
 
@@ -134,3 +136,25 @@ def test_fixed_without_optimizer_is_no_reason_to_refuse():
     )
 
     assert 47 <= found <= 50
+
+
+def test_batch_that_needs_more_than_the_limit_is_not_tried():
+    """What tensors ask for is known to the byte here, and the pool rounds nothing up."""
+
+    def watched(batch):
+        trace = StepTrace((MIB,) * 35, tuple((f"tensor {n}", 2 * MIB) for n in range(batch)))
+        needed = trace.needed_bytes
+        return StepPeak(batch, (needed,), 0.01, StepKind.TRAIN, (needed,), (trace,))
+
+    tried = []
+
+    def attempt(batch):
+        tried.append(batch)
+        return watched(batch) if a_line(batch) <= 1004 else None
+
+    seen = StepsFound("CPU:0", FIXED, tuple(map(watched, (32, 64, 128, 256))))
+    limit = TensorLimit(1000 * MIB, "given", is_given=True)
+    answer = largest_below(footprint_of(seen, 64), limit, attempt, None)
+
+    assert tried == [answer]
+    assert answer == pytest.approx(482, rel=0.01)

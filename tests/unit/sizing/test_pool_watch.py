@@ -4,9 +4,9 @@ from lowwater.model.step_trace import GIVEN_BACK, StepTrace
 from lowwater.sizing.backends._pool_watch import events_of
 
 
-def event(at, what, address, requested=0, *, pool="bfc", peak=256):
-    facts = {"allocator_name": pool, "peak_bytes_in_use": peak, "tf_op": "MatMul"}
-    facts |= {"addr": address, "requested_bytes": requested}
+def event(at, what, address, requested=0, **others):
+    facts = {"allocator_name": "bfc", "peak_bytes_in_use": 256, "tf_op": "MatMul"}
+    facts |= {"addr": address, "requested_bytes": requested, **others}
     return at, f"Memory{what}", facts
 
 
@@ -34,7 +34,10 @@ def test_what_was_there_before_the_step_may_be_given_back_in_it():
 
 
 def test_other_pools_do_not_count():
-    events = [event(1, "Allocation", 1, 100), event(2, "Allocation", 2, 9, pool="other", peak=9)]
+    events = [
+        event(1, "Allocation", 1, 100),
+        event(2, "Allocation", 2, 9, allocator_name="other", peak_bytes_in_use=9),
+    ]
 
     assert [size for _, size in events_of(events, 256)] == [100]
 
@@ -43,7 +46,7 @@ def test_nothing_is_said_where_no_pool_or_several_had_this_peak():
     one = event(1, "Allocation", 1, 100)
 
     assert events_of([one], 300) == ()
-    assert events_of([one, event(2, "Allocation", 1, 100, pool="other")], 256) == ()
+    assert events_of([one, event(2, "Allocation", 1, 100, allocator_name="other")], 256) == ()
 
 
 def test_needed_is_the_most_at_once():
