@@ -38,7 +38,7 @@ LAYERS = {
         "verdict", "causes",
         "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
         "sizing.answer", "sizing.curve", "sizing.forecast", "sizing.found", "sizing.largest",
-        "sizing.parts", "sizing.pool_loss", "sizing.simulated_pool", "sizing.table",
+        "sizing.parts", "sizing.pool_peaks", "sizing.simulated_pool", "sizing.table",
     },
     "act": {"giveback", "diagnose", "isolation", "sizing"},
     "tell": {"report"},

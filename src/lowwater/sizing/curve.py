@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from lowwater.model.footprint import Estimate, Fixed, NeedLine, StepKind, StepPeak, TensorLimit
-from lowwater.sizing.pool_loss import UNKNOWN_SPREAD, PoolLoss
+from lowwater.sizing.pool_peaks import UNKNOWN_SPREAD, PoolPeaks
 
 # How right lines are with these numbers is in docs/measurements.md, by `benchmarks/footprint.py`:
 # ten models of TensorFlow on a CPU. Which of the numbers matters was not measured.
@@ -40,8 +40,8 @@ class Curve:
     """What was measured, and the line through it; without a line, the reason."""
 
     points: tuple[StepPeak, ...]
-    # What the pool gives out beyond what it is asked for.
-    loss: PoolLoss
+    # What their steps say of a pool's peak at other batch sizes.
+    pool: PoolPeaks
     line: NeedLine | None
     # How far the last point lies from what the others say of it, as a share of it.
     miss: float | None
@@ -63,16 +63,11 @@ class Curve:
                 )
         if self.line is None:
             return self._refused(batch_size, self.why_no_line)
-        needed, factor = self.line.needed_bytes(batch_size), self.loss.factor(batch_size)
-        peak, half = (
-            factor * needed,
-            factor * self.line.half_width_bytes(batch_size, self.loss.spread),
-        )
+        peak = self._peak_bytes(batch_size)
+        half = self.line.half_width_bytes(batch_size, self.pool.spread)
         if half > _WIDEST * peak:
             return self._refused(batch_size, "the interval there is wider than the answer is worth")
-        low = peak - half
-        if need_is_known(self.points):  # a pool gives out no less than it is asked for
-            low = max(low, needed - self.line.half_width_bytes(batch_size))
+        low = max(peak - half, self._least_bytes(batch_size))
         span = (round(low), round(peak + half))
         return Estimate(
             batch_size, round(peak), span, is_measured=False, because="extended by a line"
@@ -85,15 +80,12 @@ class Curve:
                 return max(0, point.peak_bytes - point.needed_bytes)
         if self.line is None:
             return 0
-        lost_share = max(0.0, self.loss.factor(batch_size) - 1)
-        return round(lost_share * self.line.needed_bytes(batch_size))
+        needed = self.pool.needed_bytes(batch_size)
+        return 0 if needed is None else max(0, round(self._peak_bytes(batch_size) - needed))
 
     def surely_needs_more(self, batch_size: int, limit: TensorLimit) -> bool:
         """Whether tensors alone ask for more, whatever the pool does."""
-        if self.line is None or not need_is_known(self.points):
-            return False
-        least = self.line.needed_bytes(batch_size) - self.line.half_width_bytes(batch_size)
-        return least > limit.limit_bytes
+        return self.line is not None and self._least_bytes(batch_size) > limit.limit_bytes
 
     def batch_that_takes(self, limit_bytes: int) -> int:
         """The largest batch whose peak is no higher, as far as can be said; the line has to rise.
@@ -103,11 +95,25 @@ class Curve:
         assert self.line is not None
         found = self.line.batch_that_needs(limit_bytes)
         for _ in range(_MOST_ROUNDS):
-            before = found
-            found = self.line.batch_that_needs(limit_bytes / self.loss.factor(max(1, found)))
+            before = max(1, found)
+            beyond = self._peak_bytes(before) / max(1.0, self.line.needed_bytes(before))
+            found = self.line.batch_that_needs(limit_bytes / beyond)
             if found == before:
                 break
-        return self.loss.that_fits(max(1, found), limit_bytes)
+        return self.pool.that_fits(max(1, found), limit_bytes)
+
+    def _peak_bytes(self, batch_size: int) -> float:
+        assert self.line is not None
+        forecast = self.pool.peak_bytes(batch_size)
+        return self.line.needed_bytes(batch_size) if forecast is None else forecast
+
+    def _least_bytes(self, batch_size: int) -> float:
+        """A pool gives out no less than it is asked for; 0 where that is not known."""
+        needed = self.pool.needed_bytes(batch_size)
+        if self.line is None or needed is None:
+            return 0.0
+        known = min(needed, self.line.needed_bytes(batch_size))
+        return known - self.line.half_width_bytes(batch_size)
 
     def _high(self, point: StepPeak) -> float:
         error = self.line.error if self.line is not None else 0.0
@@ -125,19 +131,19 @@ def fit(points: Sequence[StepPeak], fixed: Fixed) -> Curve:
     batches show only the second, which hides how the first one grows: they are no part of it.
     """
     sized = tuple(sorted(points, key=lambda point: point.batch_size))
-    loss = PoolLoss(sized)
+    pool = PoolPeaks(sized)
     if len(sized) < FEWEST:
-        return Curve(sized, loss, None, None, f"only {len(sized)} batch sizes could be measured")
+        return Curve(sized, pool, None, None, f"only {len(sized)} batch sizes could be measured")
     above = above_gradients(sized, fixed)
     if len(above) < FEWEST:
-        return Curve(sized, loss, None, None, _HIDDEN)
+        return Curve(sized, pool, None, None, _HIDDEN)
     reach = REACH * above[-1].batch_size
     lines = [_line(above[first:]) for first in range(len(above) - FEWEST + 1)]
     good = [line for line in lines if _holds(line, above)]
     if not good:
-        return Curve(sized, loss, None, None, _how_it_bends(above))
+        return Curve(sized, pool, None, None, _how_it_bends(above))
     best = min(good, key=lambda line: line.doubt_bytes(reach) / line.needed_bytes(reach))
-    return Curve(sized, loss, best, _miss_of_last(_on(best, above)))
+    return Curve(sized, pool, best, _miss_of_last(_on(best, above)))
 
 
 def above_gradients(points: Sequence[StepPeak], fixed: Fixed) -> tuple[StepPeak, ...]:

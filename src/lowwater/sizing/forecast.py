@@ -21,16 +21,17 @@ class Forecast:
     def __init__(self, small: StepPeak, large: StepPeak) -> None:
         """Of two batch sizes whose steps were watched."""
         self._small, self._large = small, large
-        self._known: dict[int, tuple[int, int]] = {}
+        self._peaks: dict[int, int] = {}
 
-    def lost_share(self, batch_size: int) -> float:
-        """What the pool gives out beyond what it is asked for, as a share of that."""
-        if batch_size not in self._known:
-            traces = [*self.traces(batch_size)]
-            needed = max(trace.needed_bytes for trace in traces)
-            self._known[batch_size] = needed, max(played(traces))
-        needed, peak = self._known[batch_size]
-        return peak / needed - 1 if needed else 0.0
+    def peak_bytes(self, batch_size: int) -> int:
+        """The most that the pool gives out at once."""
+        if batch_size not in self._peaks:
+            self._peaks[batch_size] = max(played([*self.traces(batch_size)]))
+        return self._peaks[batch_size]
+
+    def needed_bytes(self, batch_size: int) -> int:
+        """The most that it is asked for at once."""
+        return max(trace.needed_bytes for trace in self.traces(batch_size))
 
     def fits(self, batch_size: int, limit_bytes: int) -> bool:
         """Whether these steps get all that they ask for from a pool of this size."""

@@ -107,8 +107,6 @@ def test_what_a_pool_rounds_up_does_not_bend_the_line():
 
     assert curve.line.bytes_per_sample == pytest.approx(2 * MIB, rel=0.001)
     low, high = told.interval_bytes
-    simulated = curve.loss.factor(256) * a_line(256) * MIB
-    assert told.peak_bytes == pytest.approx(simulated)
     assert a_line(256) * MIB < told.peak_bytes < 1.25 * a_line(256) * MIB < high
     # No pool gives out less than it is asked for.
     assert low > 0.95 * a_line(256) * MIB

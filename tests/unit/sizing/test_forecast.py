@@ -5,7 +5,7 @@ import pytest
 from lowwater.model.footprint import StepKind, StepPeak
 from lowwater.model.step_trace import GIVEN_BACK, StepTrace
 from lowwater.sizing.forecast import forecast_of, played
-from lowwater.sizing.pool_loss import UNKNOWN_SPREAD, PoolLoss
+from lowwater.sizing.pool_peaks import UNKNOWN_SPREAD, PoolPeaks
 
 MIB = 1 << 20
 WEIGHTS = (8 * MIB, 3 * MIB)
@@ -47,19 +47,20 @@ def test_sizes_of_a_batch_that_was_not_tried_follow_from_two_that_were(batch_siz
 
 
 def test_loss_of_a_pool_is_that_of_the_real_step():
-    loss = PoolLoss([a_point(16), a_point(32)])
-    real = max(played([a_trace(100)])) / a_trace(100).needed_bytes
+    pool = PoolPeaks([a_point(16), a_point(32)])
+    real = max(played([a_trace(100)]))
 
-    assert real > 1.05
-    assert loss.factor(100) == pytest.approx(real, rel=0.001)
+    assert real > 1.05 * a_trace(100).needed_bytes
+    assert pool.peak_bytes(100) == pytest.approx(real, rel=0.001)
+    assert pool.needed_bytes(100) == pytest.approx(a_trace(100).needed_bytes, rel=0.001)
 
 
 def test_real_pools_that_peak_higher_than_their_forecast_raise_it_and_make_it_less_sure():
     exact, off = (
-        PoolLoss([a_point(16, ratios[0]), a_point(32, ratios[1])]) for ratios in ((1, 1), (1, 1.2))
+        PoolPeaks([a_point(16, ratios[0]), a_point(32, ratios[1])]) for ratios in ((1, 1), (1, 1.2))
     )
 
-    assert exact.factor(64) < off.factor(64) < 1.2 * exact.factor(64)
+    assert exact.peak_bytes(64) < off.peak_bytes(64) < 1.2 * exact.peak_bytes(64)
     assert off.spread > 1.5 * exact.spread
 
 
@@ -75,17 +76,18 @@ def test_allocation_that_only_the_larger_step_made_grows_if_its_size_is_of_whole
 
 
 def test_batch_that_does_not_fit_the_pool_is_made_smaller():
-    loss = PoolLoss([a_point(16), a_point(32)])
+    pool = PoolPeaks([a_point(16), a_point(32)])
     limit = max(played([a_trace(100)]))
 
-    found = loss.that_fits(130, limit)
+    found = pool.that_fits(130, limit)
 
     assert 60 < found <= 100
-    assert loss.that_fits(20, limit) == 20
+    assert pool.that_fits(20, limit) == 20
 
 
 def test_without_traces_peaks_stand_for_themselves():
-    loss = PoolLoss([StepPeak(8, (100,), 0.01), StepPeak(16, (200,), 0.01)])
+    pool = PoolPeaks([StepPeak(8, (100,), 0.01), StepPeak(16, (200,), 0.01)])
 
-    assert (loss.factor(64), loss.spread) == (1.0, UNKNOWN_SPREAD)
-    assert loss.that_fits(64, 1) == 64
+    assert (pool.peak_bytes(64), pool.needed_bytes(64)) == (None, None)
+    assert pool.spread == UNKNOWN_SPREAD
+    assert pool.that_fits(64, 1) == 64

@@ -139,10 +139,10 @@ def test_fixed_without_optimizer_is_no_reason_to_refuse():
 
 
 def test_batch_that_needs_more_than_the_limit_is_not_tried():
-    """What tensors ask for is known to the byte here, and the pool rounds nothing up."""
+    """What tensors ask for is known to the byte here: 35 MiB, and 2 MiB for each sample."""
 
     def watched(batch):
-        trace = StepTrace((MIB,) * 35, tuple((f"tensor {n}", 2 * MIB) for n in range(batch)))
+        trace = StepTrace((MIB,) * 35, (("activations", 2 * MIB * batch),))
         needed = trace.needed_bytes
         return StepPeak(batch, (needed,), 0.01, StepKind.TRAIN, (needed,), (trace,))
 
@@ -156,5 +156,4 @@ def test_batch_that_needs_more_than_the_limit_is_not_tried():
     limit = TensorLimit(1000 * MIB, "given", is_given=True)
     answer = largest_below(footprint_of(seen, 64), limit, attempt, None)
 
-    assert tried == [answer]
-    assert answer == pytest.approx(482, rel=0.01)
+    assert max(tried) == answer == pytest.approx(482, rel=0.01)

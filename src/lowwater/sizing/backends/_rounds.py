@@ -17,7 +17,10 @@ _RISE = 0.002
 # Seconds. Large steps are slow: after so long, fewer have to do.
 _LONGEST_S = 6.0
 _FEWEST_SLOW = 3
-# Traces that are kept of one batch size: TensorFlow runs a step in other orders at other times.
+# Every third step is not watched, so that its time counts.
+_TIMED_EVERY = 3
+# Traces that are kept of one batch size: TensorFlow runs a step in other orders at other times, and
+# those that need most count.
 _MOST_TRACES = 3
 
 
@@ -35,11 +38,11 @@ class StepRounds:
         self._began = self._step_began = time.monotonic()
 
     def begin(self) -> None:
-        """A step begins. Every second one is watched: that takes time, and its time does not count.
+        """A step begins. Two of three are watched: that takes time, so their time does not count.
 
         The first is not watched: it is traced, and it makes what the later ones use.
         """
-        self._pool.start(is_watched=len(self._peaks) % 2 == 1)
+        self._pool.start(is_watched=len(self._peaks) % _TIMED_EVERY != 0)
         self._step_began = time.monotonic()
 
     def end(self) -> None:
@@ -71,5 +74,6 @@ class StepRounds:
         """What they show; the first step is also tracing, so its time says nothing."""
         step_s = median(self._times[1:] or self._times)
         needed = tuple(trace.needed_bytes for trace in self._traces)
-        traces = tuple(self._traces[-_MOST_TRACES:])
+        most_first = sorted(self._traces, key=lambda trace: -trace.needed_bytes)
+        traces = tuple(most_first[:_MOST_TRACES])
         return StepPeak(batch_size, tuple(self._peaks), step_s, kind, needed, traces)

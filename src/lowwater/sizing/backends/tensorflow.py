@@ -48,7 +48,9 @@ class TensorFlowSteps:
 
     def _kept_bytes(self) -> tuple[int, ...]:
         samples = (leaf.nbytes for leaf in leaves(self._subject.samples.parts))
-        return (self.other_bytes, *sizes_of(self._subject), *samples)
+        known = (*sizes_of(self._subject), *samples)
+        rest = max(0, _memory(self.place)["current"] - sum(known))
+        return (*known, min(rest, self.other_bytes))
 
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make steps of this kind until their highest peak no longer rises."""

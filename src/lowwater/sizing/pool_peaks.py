@@ -1,4 +1,4 @@
-"""What a pool gives out beyond what it is asked for, at any batch size."""
+"""The peak of a pool at any batch size: as forecast, and as far as real pools agree with that."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,18 +18,22 @@ _SMALLER = 0.98
 _MOST_SMALLER = 20
 
 
-class PoolLoss:
-    """Judged by the steps that were watched; where none was, the peaks stand for themselves."""
+class PoolPeaks:
+    """Forecast from the steps that were watched; where none was, nothing is said."""
 
     def __init__(self, points: Sequence[StepPeak]) -> None:
         """Nothing is played through a pool before it is asked for."""
         self._points = points
 
-    def factor(self, batch_size: int) -> float:
-        """The peak, as a multiple of what tensors ask for."""
+    def peak_bytes(self, batch_size: int) -> float | None:
+        """What the pool gives out at the most."""
         if self._forecast is None:
-            return 1.0
-        return (1 + self._forecast.lost_share(batch_size)) * self._ratio
+            return None
+        return self._forecast.peak_bytes(batch_size) * self._ratio
+
+    def needed_bytes(self, batch_size: int) -> float | None:
+        """What it is asked for at the most."""
+        return None if self._forecast is None else self._forecast.needed_bytes(batch_size)
 
     @property
     def spread(self) -> float:
