@@ -1,0 +1,378 @@
+"""Containers that grow: what adds to them, what they keep, and whether something bounds them."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from lowwater.check.names import binder, scope_of
+from lowwater.check.rounds import Round
+from lowwater.check.scopes import How, Scope, around
+from lowwater.check.things import HEAVY, HEAVY_OBJECTS, Kind, Thing
+
+if TYPE_CHECKING:
+    from lowwater.check.source import Source
+
+# The method that adds -> which of its arguments is kept.
+ADDING: Final = {
+    "append": 0, "add": 0, "appendleft": 0, "insert": 1, "extend": 0, "extendleft": 0, "update": 0,
+    "put": 0, "setdefault": 1,
+}  # fmt: skip
+_REMOVING: Final = frozenset(
+    {"clear", "pop", "popleft", "popitem", "remove", "discard", "get_nowait", "reset"}
+)
+_MOST_STEPS: Final = 6
+# What is worth a question: numbers and texts are kept by every program.
+_MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
+    Kind.INSTANCE, Kind.EXCEPTION, Kind.FUNCTION, Kind.LAYER, Kind.OPTIMIZER, Kind.TRACED,
+    Kind.SESSION, Kind.GRAPH, Kind.VARIABLE,
+}  # fmt: skip
+_WHAT: Final = {
+    "predict": "the predictions",
+    "predict_on_batch": "the predictions",
+    "get_weights": "the weights",
+}
+_OF_KIND: Final = {
+    Kind.ARRAY: "an array",
+    Kind.ARRAYS: "arrays",
+    Kind.TENSOR: "a tensor",
+    Kind.MODEL: "the model",
+}
+_ONE: Final = {
+    Kind.ARRAY: "an array",
+    Kind.ARRAYS: "arrays",
+    Kind.TENSOR: "a tensor",
+    Kind.MODEL: "a model",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a container is kept: `self.name`, or a name of a scope."""
+
+    name: str
+    scope: Scope
+    is_attribute: bool
+
+
+@dataclass(eq=False)
+class Growth:
+    """One statement that adds to a container that outlives the round.
+
+    `value` is what is kept, `key` under which, `round` how often.
+    """
+
+    node: ast.expr | ast.stmt
+    container: ast.expr
+    value: ast.expr
+    key: ast.expr | None
+    place: Place
+    round: Round
+    source: "Source"
+
+    @property
+    def name(self) -> str:
+        """The container as the source calls it: `self.saved`."""
+        return ast.unparse(self.container)
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """What is kept."""
+        return self.source.kinds(self.value)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether arrays or tensors are kept."""
+        return bool(self.kinds & HEAVY)
+
+    @cached_property
+    def keeps_model(self) -> bool:
+        """Whether a model is kept, or an object that has one."""
+        return self.source.leads_to(self.value, Kind.MODEL) is not None
+
+    @cached_property
+    def makes_what_it_keeps(self) -> bool:
+        """Whether each round keeps another object: it is not the same one again and again."""
+        return self.source.is_of_round(self.value, self.round)
+
+    @property
+    def is_in_callback(self) -> bool:
+        """Whether a round of a callback adds here."""
+        return self.callback_round is not None
+
+    @cached_property
+    def callback_round(self) -> str | None:
+        """`epoch` or `batch`, if a callback adds here."""
+        is_callbacks = not self.round.is_loop and self.owner in (Kind.CALLBACK, None)
+        return self.round.name if is_callbacks else None
+
+    @property
+    def how_long(self) -> str:
+        """How long what is kept stays."""
+        is_callbacks = self.owner is Kind.CALLBACK
+        return f"for as long as {'the callback' if is_callbacks else f'`{self.name}`'} lives"
+
+    @cached_property
+    def _heavy(self) -> Thing:
+        things = self.source.things(self.value)
+        heavy = [thing for thing in things if thing.kind in HEAVY]
+        return heavy[0] if heavy else Thing(Kind.MODEL)
+
+    @property
+    def what(self) -> str:
+        """What is kept, as the reader calls it: `the predictions`."""
+        thing = self._heavy
+        return _WHAT.get(thing.last_name) or _OF_KIND.get(thing.kind, "the data")
+
+    @property
+    def one(self) -> str:
+        """What each round adds: `an array`."""
+        return _ONE.get(self._heavy.kind, "an object")
+
+    @cached_property
+    def owner(self) -> Kind | None:
+        """What kind of object has the container as an attribute: a callback, a model."""
+        if not self.place.is_attribute:
+            return None
+        return self.source.names.instance(self.place.scope).kind
+
+
+def growths(source: "Source") -> Iterator[Growth]:
+    """All growths of a file, in the order of its lines."""
+    found = [one for scope in source.scopes for one in _in_scope(source, scope)]
+    yield from sorted(found, key=lambda one: (one.node.lineno, one.node.col_offset))
+
+
+def _in_scope(source: "Source", scope: Scope) -> Iterator[Growth]:
+    for node, container, value, key in _additions(scope):
+        place = place_of(container)
+        if place is None:
+            continue
+        if not source.kinds(value) & _MATTERS:
+            continue
+        outlived = [one for one in source.rounds(node) if _outlives(place, one)]
+        # The coarsest round tells most: the epoch, and not the loop over layers in it.
+        repeated = outlived[-1] if outlived else None
+        if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
+            continue
+        if not is_bounded(source, place, repeated) and not _happens_once(node, repeated):
+            yield Growth(node, root_of(container), value, key, place, repeated, source)
+
+
+def _additions(
+    scope: Scope,
+) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr, ast.expr, ast.expr | None]]:
+    """The node, the container, the value and the key of all that adds to something."""
+    for call in scope.calls:
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr in ADDING:
+            at = ADDING[func.attr]
+            if func.attr == "update" and call.args and isinstance(call.args[0], ast.Dict):
+                for key, value in zip(call.args[0].keys, call.args[0].values, strict=True):
+                    if key is not None:
+                        yield call, func.value, value, key
+            elif func.attr != "update" and len(call.args) > at:
+                key = call.args[0] if func.attr == "setdefault" else None
+                yield call, func.value, call.args[at], key
+    for store in scope.stores:
+        binding, target = store.binding, store.target
+        if binding.value is None:
+            continue
+        if isinstance(target, ast.Subscript) and binding.how is How.VALUE:
+            yield binding.node, target.value, binding.value, target.slice
+        elif binding.how is How.AUGMENTED and _is_display(binding):
+            base = target if isinstance(target, ast.Attribute) else target.value
+            key = target.slice if isinstance(target, ast.Subscript) else None
+            yield binding.node, base, binding.value, key
+    for bindings in scope.binds.values():
+        for binding in bindings:
+            if binding.how is How.AUGMENTED and binding.value is not None and _is_display(binding):
+                yield binding.node, binding.node.target, binding.value, None
+
+
+def _is_display(binding: object) -> bool:
+    node = getattr(binding, "node", None)
+    return (
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.op, ast.Add)
+        and isinstance(node.value, ast.List | ast.Tuple)
+    )
+
+
+def root_of(container: ast.expr) -> ast.expr:
+    """`self.log["a"]` and `self.log.setdefault(k, [])` are parts of `self.log`."""
+    for _ in range(_MOST_STEPS):
+        if isinstance(container, ast.Subscript):
+            container = container.value
+        elif (
+            isinstance(container, ast.Call)
+            and isinstance(container.func, ast.Attribute)
+            and container.func.attr in ("setdefault", "get")
+        ):
+            container = container.func.value
+        else:
+            break
+    return container
+
+
+def place_of(container: ast.expr) -> Place | None:
+    """Where a container is kept, as far as its expression says."""
+    root = root_of(container)
+    if isinstance(root, ast.Name):
+        holder = binder(root.id, scope_of(root))
+        return None if holder is None or holder.is_class else Place(root.id, holder, False)
+    if isinstance(root, ast.Attribute) and isinstance(root.value, ast.Name):
+        cls = class_of_self(root.value)
+        return None if cls is None else Place(root.attr, cls, True)
+    return None
+
+
+def class_of_self(name: ast.Name) -> Scope | None:
+    """The class whose object a name is, if it is the first parameter of a method."""
+    scope: Scope | None = scope_of(name)
+    while scope is not None:
+        outer = scope.outer
+        if scope.is_function and outer is not None and outer.is_class:
+            parameters = scope.parameters
+            return outer if parameters and parameters[0].arg == name.id else None
+        scope = outer
+    return None
+
+
+def _outlives(place: Place, repeated: Round) -> bool:
+    """Whether a container is older than the round that adds to it."""
+    if place.is_attribute:
+        return all(_is_older(one.call.func, repeated) for one in repeated.through)
+    if any(place.scope in one.function.inside() for one in repeated.through):
+        return False
+    if repeated.is_loop:
+        made = [one.node for one in place.scope.binds[place.name] if one.how is not How.AUGMENTED]
+        return bool(made) and not any(repeated.holds(_node(one)) for one in made)
+    return place.scope.node not in _with_self(repeated.node)
+
+
+def _is_older(func: ast.expr, repeated: Round) -> bool:
+    """Whether the object whose method is called was there before the round."""
+    if not isinstance(func, ast.Attribute):
+        return False
+    owner = root_of(func.value)
+    if isinstance(owner, ast.Attribute):
+        return isinstance(owner.value, ast.Name)
+    if not isinstance(owner, ast.Name):
+        return False
+    holder = binder(owner.id, scope_of(owner))
+    made = [] if holder is None else [one.node for one in holder.binds[owner.id]]
+    return bool(made) and not any(repeated.holds(_node(one)) for one in made)
+
+
+def _node(found: object) -> ast.AST:
+    """An import is kept with its alias."""
+    node = found[0] if isinstance(found, tuple) else found
+    assert isinstance(node, ast.AST)
+    return node
+
+
+def _with_self(node: ast.AST) -> list[ast.AST]:
+    scope: Scope | None = getattr(node, "scope", None)
+    return [] if scope is None else [one.node for one in scope.inside()]
+
+
+def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
+    """Whether something empties the container, limits it, or asks for its length."""
+    if place.is_attribute:
+        made = source.names.field_bindings(place.scope, place.name)
+    else:
+        made = place.scope.binds[place.name]
+    values = [one.value for one in made if one.how is How.VALUE]
+    if any(Kind.BOUNDED in source.kinds(value) for value in values):
+        return True
+    if any(one.how is How.PARAMETER for one in made):
+        return True
+    if place.name not in source.bounded_names:
+        return False
+    region = place.scope if place.is_attribute else source.file.top
+    return any(_bounds(scope, place, repeated) for scope in region.inside())
+
+
+def bounded_names(scopes: Iterable[Scope]) -> frozenset[str]:
+    """The last names of all that is emptied, renewed or measured anywhere: a quick first look."""
+    found: list[ast.expr] = []
+    for scope in scopes:
+        for call in scope.calls:
+            func = call.func
+            if isinstance(func, ast.Attribute) and func.attr in _REMOVING:
+                found.append(func.value)
+            elif isinstance(func, ast.Name) and func.id == "len":
+                found += call.args
+        found += [root_of(target) for one in scope.deletes for target in one.targets]
+        for store in scope.stores:
+            found += [store.target, root_of(store.target)]
+    names = (getattr(one, "attr", None) or getattr(one, "id", "") for one in found)
+    return frozenset(names)
+
+
+def _bounds(scope: Scope, place: Place, repeated: Round) -> bool:
+    for call in scope.calls:
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr in _REMOVING and is_at(func.value, place):
+            return True
+        if isinstance(func, ast.Name) and func.id == "len" and call.args:
+            if is_at(call.args[0], place) and _is_asked(call):
+                return True
+    for statement in scope.deletes:
+        if any(is_at(root_of(target), place) for target in statement.targets):
+            return True
+    return any(_is_renewed(store.target, store.binding.node, place, repeated)
+               for store in scope.stores)  # fmt: skip
+
+
+def is_at(node: ast.expr, place: Place) -> bool:
+    """Whether an expression means this container, or a part of it."""
+    found = place_of(node)
+    return (
+        found is not None
+        and found.name == place.name
+        and found.scope is place.scope
+        and found.is_attribute is place.is_attribute
+    )
+
+
+def _is_asked(call: ast.Call) -> bool:
+    """Whether a length is compared: a program that asks for it has a limit in mind."""
+    return any(isinstance(outer, ast.Compare) for outer in list(around(call))[:3])
+
+
+def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:
+    """Whether the container is made anew in each round."""
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.slice, ast.Slice) and is_at(target.value, place)
+    if isinstance(node, ast.AugAssign) or not is_at(target, place):
+        return False
+    if repeated.is_loop:
+        return repeated.holds(node)
+    method = next(
+        (one for one in around(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)),
+        None,
+    )
+    once = ("__init__", "on_train_begin", "set_model", "set_params", "reset", "__post_init__")
+    return method is not None and method.name not in once
+
+
+def _is_new_key(source: "Source", key: ast.expr, repeated: Round) -> bool:
+    """Whether each round has a key of its own: it is the number of the round, or counted on."""
+    if any(isinstance(one, ast.Mod) for one in ast.walk(key)):
+        return False
+    return source.changes(key, repeated)
+
+
+def _happens_once(node: ast.AST, repeated: Round) -> bool:
+    """Whether an `if` around lets one round through: `if epoch == 3`."""
+    for outer in around(node):
+        if outer is repeated.node:
+            return False
+        if isinstance(outer, ast.If) and isinstance(outer.test, ast.Compare):
+            is_plain = isinstance(outer.test.left, ast.Name | ast.Attribute)
+            if is_plain and all(isinstance(op, ast.Eq | ast.Is) for op in outer.test.ops):
+                return True
+    return False

@@ -1,0 +1,681 @@
+"""Names are followed: what an expression may stand for, through assignments, classes and files."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from lowwater.check import library
+from lowwater.check.project import File, Project
+from lowwater.check.scopes import COMPREHENSIONS, Binding, How, Scope, Store, around
+from lowwater.check.things import Kind, Thing, Things
+
+# How many calls are followed one into the other, and how many bindings of one name are read.
+_DEEPEST: Final = 12
+_MOST_BINDINGS: Final = 12
+_MOST_CALLERS: Final = 20
+_UNKNOWN: Final[Things] = ()
+_NUMBERS: Final = (int, float, complex, bool)
+_WRAPPERS: Final = ("tensorflow.function", "jax.jit", "functools.partial", "tensorflow.v1.function")
+
+
+class Names:
+    """Answers what expressions of the project stand for; every answer is kept."""
+
+    def __init__(self, project: Project) -> None:
+        """Nothing is followed until somebody asks."""
+        self._project = project
+        self._known: dict[ast.AST, Things] = {}
+        self._fields: dict[tuple[Scope, str], list[Binding]] = {}
+        self._bases: dict[Scope, Things] = {}
+        self._callers: dict[Scope, list[ast.Call]] = {}
+        self._module_names: dict[tuple[str, str], Things] = {}
+        self._depth = 0
+
+    # -- expressions
+
+    def things(self, node: ast.expr | None) -> Things:
+        """All that an expression may stand for; empty where nothing is known."""
+        if node is None:
+            return _UNKNOWN
+        found = self._known.get(node)
+        if found is None:
+            # Whoever asks for this again on the way finds nothing: a cycle adds nothing.
+            self._known[node] = _UNKNOWN
+            if self._depth >= _DEEPEST:
+                del self._known[node]
+                return _UNKNOWN
+            self._depth += 1
+            try:
+                found = self._known[node] = _unique(self._read(node))
+            finally:
+                self._depth -= 1
+        return found
+
+    def kinds(self, node: ast.expr | None) -> frozenset[Kind]:
+        """The kinds of all that an expression may stand for."""
+        return frozenset(thing.kind for thing in self.things(node))
+
+    def _read(self, node: ast.expr) -> Iterable[Thing]:
+        reader = _READERS.get(node.__class__)
+        return _UNKNOWN if reader is None else reader(self, node)
+
+    def _constant(self, node: ast.Constant) -> Things:
+        if isinstance(node.value, _NUMBERS):
+            return (Thing(Kind.NUMBER),)
+        return (Thing(Kind.TEXT),) if isinstance(node.value, str | bytes) else _UNKNOWN
+
+    def _name(self, node: ast.Name) -> Iterable[Thing]:
+        scope = scope_of(node)
+        return self.named(node.id, scope)
+
+    def named(self, name: str, scope: Scope) -> Things:
+        """What a name stands for in a scope."""
+        holder = binder(name, scope)
+        if holder is None:
+            starred = self._from_stars(name, scope)
+            return starred or (Thing(Kind.FUNCTION, f"builtins.{name}"),)
+        return self._of_bindings(holder.binds[name][-_MOST_BINDINGS:], holder)
+
+    def _from_stars(self, name: str, scope: Scope) -> Things:
+        top = scope.file.top
+        for star in top.stars:
+            dotted = star.module or ""
+            file = self._module(dotted, top.file, star.level)
+            if file is not None:
+                found = self._in_module(file, name)
+                if found:
+                    return found
+            elif library.is_library(dotted):
+                return (self._library(f"{dotted}.{name}"),)
+        return _UNKNOWN
+
+    def _attribute(self, node: ast.Attribute) -> Iterable[Thing]:
+        for owner in self.things(node.value):
+            yield from self.attribute(owner, node.attr)
+
+    def attribute(self, owner: Thing, name: str) -> Iterable[Thing]:
+        """What `owner.name` stands for."""
+        if owner.kind is Kind.MODULE:
+            if owner.scope is not None:
+                return self._in_module(owner.scope.file, name)
+            return (self._library(f"{owner.name}.{name}"),)
+        if owner.scope is not None and owner.scope.is_class:
+            return self._field(owner, name)
+        if owner.kind in (Kind.CLASS, Kind.FUNCTION) and owner.name:
+            return (self._library(f"{owner.name}.{name}"),)
+        kind = library.attribute_of(owner.kind, name)
+        if kind is not None:
+            return (Thing(kind, f"{owner.name}.{name}"),)
+        return (Thing(Kind.METHOD, f"{owner.name}.{name}", of=owner),)
+
+    def _field(self, owner: Thing, name: str) -> Iterator[Thing]:
+        assert owner.scope is not None
+        bindings = self.field_bindings(owner.scope, name)
+        is_found = False
+        for binding in bindings[-_MOST_BINDINGS:]:
+            node = binding.node
+            if binding.how is How.DEFINED and isinstance(node, ast.FunctionDef):
+                is_found = True
+                yield from self._bound(owner, node)
+            else:
+                found = self._of_binding(binding, owner.scope)
+                is_found = is_found or bool(found)
+                yield from found
+        if not is_found and owner.kind is not Kind.INSTANCE:
+            kind = library.attribute_of(owner.kind, name)
+            what = f"{owner.name}.{name}"
+            yield Thing(kind, what) if kind else Thing(Kind.METHOD, what, of=owner)
+
+    def _bound(self, owner: Thing, node: ast.FunctionDef) -> Iterator[Thing]:
+        for scope in self._scopes_of(owner):
+            method = scope.method(node.name)
+            if method is not None and method.node is node:
+                if _is_property(node):
+                    for value in method.returns:
+                        yield from self.things(value)
+                    return
+                for made in self._decorated(node, Thing(Kind.METHOD, node.name, method, owner)):
+                    yield made
+                return
+
+    def _scopes_of(self, owner: Thing) -> list[Scope]:
+        return [] if owner.scope is None else [owner.scope, *self.project_bases(owner.scope)]
+
+    def field_bindings(self, cls: Scope, name: str) -> list[Binding]:
+        """All places that give `self.name` a value, in the class and the project's bases of it."""
+        key = (cls, name)
+        if key not in self._fields:
+            self._fields[key] = []
+            found = [*_own_fields(cls, name)]
+            if not any(one.how is How.DEFINED for one in found):
+                for base in self.project_bases(cls):
+                    found += _own_fields(base, name)
+                    if any(one.how is How.DEFINED for one in found):
+                        break
+            self._fields[key] = found
+        return self._fields[key]
+
+    # -- classes
+
+    def bases(self, cls: Scope) -> Things:
+        """All classes that a class of the project descends from, as far as they are known."""
+        if cls not in self._bases:
+            self._bases[cls] = _UNKNOWN
+            found: list[Thing] = []
+            assert isinstance(cls.node, ast.ClassDef)
+            for base in cls.node.bases:
+                for thing in self.things(base):
+                    found.append(thing)
+                    if thing.scope is not None and thing.scope.is_class:
+                        found += self.bases(thing.scope)
+            self._bases[cls] = tuple(found)
+        return self._bases[cls]
+
+    def project_bases(self, cls: Scope) -> list[Scope]:
+        """Those of its bases that are written in the project."""
+        return [base.scope for base in self.bases(cls) if base.scope is not None]
+
+    def instance(self, cls: Scope) -> Thing:
+        """An object of a class of the project."""
+        for base in self.bases(cls):
+            kind = library.base_kind(base.name) if base.scope is None else None
+            if kind is not None:
+                return Thing(kind, cls.name, cls)
+        return Thing(Kind.INSTANCE, cls.name, cls)
+
+    # -- bindings
+
+    def _of_bindings(self, bindings: Iterable[Binding], scope: Scope) -> Things:
+        return _unique(thing for one in bindings for thing in self._of_binding(one, scope))
+
+    def _of_binding(self, binding: Binding, scope: Scope) -> Things:
+        how = binding.how
+        if how is How.VALUE or how is How.AUGMENTED:
+            return self.things(binding.value)
+        if how is How.ITEM:
+            return self._item(binding.value, binding.path)
+        if how is How.PART:
+            return self._part(binding.value, binding.path)
+        if how is How.ENTERED:
+            return self.things(binding.value)
+        if how is How.IMPORT:
+            return self._imported(binding, scope)
+        if how is How.DEFINED:
+            return self._defined(binding, scope)
+        if how is How.EXCEPTION:
+            return (Thing(Kind.EXCEPTION),)
+        return self._parameter(binding, scope)
+
+    def _item(self, value: ast.expr | None, path: tuple[int, ...]) -> Things:
+        """One item of an iterated value, or what is in it at a path."""
+        if isinstance(value, ast.Tuple | ast.List | ast.Set):
+            return _unique(thing for one in value.elts for thing in self._part(one, path))
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            name, given = value.func.id, value.args
+            if name == "range":
+                return (Thing(Kind.NUMBER, "range"),)
+            if name == "enumerate" and given and path:
+                return self._item(given[0], path[1:]) if path[0] else (Thing(Kind.NUMBER, name),)
+            if name == "zip" and path:
+                return self._item(given[path[0]], path[1:]) if path[0] < len(given) else _UNKNOWN
+            if name in ("sorted", "reversed", "list", "tuple", "tqdm") and given:
+                return self._item(given[0], path)
+        found = _unique(self._items_of(self.things(value)))
+        return _unique(self._items_of(found)) if path else found
+
+    def _part(self, value: ast.expr | None, path: tuple[int, ...]) -> Things:
+        """What is at a path of an unpacked value."""
+        while path and isinstance(value, ast.Tuple | ast.List) and path[0] < len(value.elts):
+            value, path = value.elts[path[0]], path[1:]
+        things = self.things(value)
+        for _ in path:
+            things = _unique(self._items_of(things))
+        return things
+
+    def _items_of(self, things: Things) -> Iterator[Thing]:
+        for thing in things:
+            if thing.kind in (Kind.ARRAY, Kind.ARRAYS):
+                yield Thing(Kind.ARRAY, thing.name)
+            elif thing.kind is Kind.TENSOR:
+                yield thing
+            elif thing.kind is Kind.DATASET:
+                yield Thing(Kind.TENSOR, thing.name)
+
+    def _imported(self, binding: Binding, scope: Scope) -> Things:
+        node, alias = binding.node
+        file: File = scope.file
+        if isinstance(node, ast.Import):
+            dotted = alias.name if alias.asname else alias.name.partition(".")[0]
+            return self._module_thing(dotted, file, 0)
+        base = node.module or ""
+        if not node.level and library.is_library(base):
+            return (self._library(f"{base}.{alias.name}"),)
+        within = self._module(base, file, node.level)
+        if within is not None:
+            found = self._in_module(within, alias.name)
+            if found:
+                return found
+        dotted = f"{base}.{alias.name}" if base else alias.name
+        return self._module_thing(dotted, file, node.level)
+
+    def _module_thing(self, dotted: str, file: File, level: int) -> Things:
+        if not level and library.is_library(dotted):
+            return (self._library(dotted),)
+        found = self._module(dotted, file, level)
+        if found is None:
+            return _UNKNOWN if level else (Thing(Kind.MODULE, dotted),)
+        return (Thing(Kind.MODULE, dotted, found.top),)
+
+    def _module(self, dotted: str, file: File, level: int) -> File | None:
+        if not level and library.is_library(dotted):
+            return None
+        return self._project.module(dotted, file.path, level)
+
+    def _in_module(self, file: File, name: str) -> Things:
+        key = (file.path, name)
+        if key not in self._module_names:
+            # Modules that import a name from each other in a circle add nothing.
+            self._module_names[key] = _UNKNOWN
+            self._module_names[key] = self._find_in_module(file, name)
+        return self._module_names[key]
+
+    def _find_in_module(self, file: File, name: str) -> Things:
+        top = file.top
+        if name in top.binds:
+            return self._of_bindings(top.binds[name][-_MOST_BINDINGS:], top)
+        starred = self._from_stars(name, top)
+        if starred or not file.is_package:
+            return starred
+        found = self._project.module(name, file.path, 1)
+        return _UNKNOWN if found is None else (Thing(Kind.MODULE, name, found.top),)
+
+    def _library(self, dotted: str) -> Thing:
+        name = library.canonical(dotted)
+        last = name.rpartition(".")[2]
+        if last[:1].isupper():
+            return Thing(Kind.CLASS, name)
+        return Thing(Kind.MODULE if "." not in name else Kind.FUNCTION, name)
+
+    def _defined(self, binding: Binding, scope: Scope) -> Things:
+        node = binding.node
+        inner = _child_of(scope, node)
+        if inner is None:
+            return _UNKNOWN
+        if isinstance(node, ast.ClassDef):
+            return (Thing(Kind.CLASS, node.name, inner),)
+        return tuple(self._decorated(node, Thing(Kind.FUNCTION, node.name, inner)))
+
+    def _decorated(self, node: Any, thing: Thing) -> Iterator[Thing]:  # noqa: ANN401 - a function
+        for decorator in node.decorator_list:
+            call = decorator if isinstance(decorator, ast.Call) else None
+            for made in self.things(call.func if call else decorator):
+                if library.made_by(made.name) is Kind.TRACED and made.scope is None:
+                    yield Thing(Kind.TRACED, node.name, thing.scope, thing)
+                    return
+        yield thing
+
+    def _parameter(self, binding: Binding, scope: Scope) -> Things:
+        """`self` is known; of the rest, only what a default value tells."""
+        node = binding.node
+        if not scope.is_function:
+            return _UNKNOWN
+        cls = scope.outer
+        parameters = scope.parameters
+        if cls is not None and cls.is_class and parameters and parameters[0] is node:
+            assert isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
+            decorators = {ast.unparse(one) for one in scope.node.decorator_list}
+            if "classmethod" in decorators:
+                return (Thing(Kind.CLASS, cls.name, cls),)
+            return _UNKNOWN if "staticmethod" in decorators else (self.instance(cls),)
+        return self._given(binding.node, scope)
+
+    def _given(self, parameter: ast.arg, function: Scope) -> Things:
+        """What the calls in the same file give for a parameter."""
+        if parameter not in self._known:
+            self._known[parameter] = _UNKNOWN
+            found = [
+                thing
+                for call in self.calls_of_function(function)
+                for thing in self.things(argument(call, function, parameter.arg))
+            ]
+            self._known[parameter] = _unique(found)
+        return self._known[parameter]
+
+    def calls_of_function(self, function: Scope) -> list[ast.Call]:
+        """The calls of a function or method in its own file; of `__init__`, those of its class."""
+        if function not in self._callers:
+            self._callers[function] = []
+            self._callers[function] = [*self._find_callers(function)]
+        return self._callers[function]
+
+    def _find_callers(self, function: Scope) -> Iterator[ast.Call]:
+        is_init = function.name == "__init__"
+        wanted = function.outer if is_init and function.outer is not None else function
+        by_name = self._calls_by_name(function.file)
+        calls = by_name.get(wanted.name, [])
+        if function.name == "__call__" and function.outer is not None:
+            calls, wanted = [], function
+        for call in calls[:_MOST_CALLERS]:
+            if any(_is_of(thing, wanted) for thing in self.things(call.func)):
+                yield call
+
+    def _calls_by_name(self, file: File) -> dict[str, list[ast.Call]]:
+        found = file.names.get("calls")
+        if found is None:
+            found = file.names["calls"] = {}
+            for scope in file.top.inside():
+                for call in scope.calls:
+                    func = call.func
+                    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+                    found.setdefault(name, []).append(call)
+        return found
+
+    # -- calls
+
+    def _call(self, node: ast.Call) -> Iterator[Thing]:
+        for thing in self.things(node.func):
+            yield from self.called(thing, node)
+
+    def called(self, thing: Thing, node: ast.Call) -> Iterable[Thing]:
+        """What a call of a thing gives."""
+        if thing.scope is not None:
+            return self._called_here(thing, node)
+        if thing.kind is Kind.METHOD:
+            return self._called_method(thing, node)
+        if thing.kind in (Kind.FUNCTION, Kind.CLASS, Kind.MODULE):
+            return self._called_library(thing, node)
+        return self._called_object(thing, node)
+
+    def _called_here(self, thing: Thing, node: ast.Call) -> Iterable[Thing]:
+        scope = thing.scope
+        assert scope is not None
+        if scope.is_class:
+            if thing.kind is Kind.CLASS:
+                return (self.instance(scope),)
+            return self._called_instance(thing, node)
+        if scope.yields:
+            return (Thing(Kind.OTHER, f"generator {scope.name}", scope),)
+        found = [one for value in scope.returns for one in self.things(value)]
+        if thing.kind is Kind.TRACED:
+            return found or (Thing(Kind.TENSOR, thing.name),)
+        return found
+
+    def _called_instance(self, thing: Thing, node: ast.Call) -> Iterable[Thing]:
+        assert thing.scope is not None
+        if thing.kind in (Kind.MODEL, Kind.LAYER):
+            return self._called_object(Thing(thing.kind, thing.name), node)
+        own = next(iter(self._field(thing, "__call__")), None)
+        return self._called_here(own, node) if own is not None and own.scope is not None else ()
+
+    def _called_object(self, thing: Thing, node: ast.Call) -> Things:
+        if thing.kind in (Kind.MODEL, Kind.LAYER):
+            given = self.kinds(node.args[0]) if node.args else frozenset()
+            if Kind.SYMBOLIC in given:
+                return (Thing(Kind.SYMBOLIC, thing.name),)
+            if thing.kind is Kind.MODEL:
+                return (Thing(Kind.TENSOR, thing.name),)
+            return (Thing(Kind.TENSOR, thing.name),) if Kind.TENSOR in given else _UNKNOWN
+        return _UNKNOWN
+
+    def _called_method(self, thing: Thing, node: ast.Call) -> Things:
+        assert thing.of is not None
+        method = thing.last_name
+        if method in ("get", "pop") and thing.of.kind is Kind.CONTAINER:
+            return _UNKNOWN
+        kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
+        return _UNKNOWN if kind is None else (Thing(kind, thing.name),)
+
+    def _called_library(self, thing: Thing, node: ast.Call) -> Things:
+        name = thing.name
+        if name in _WRAPPERS and node.args:
+            wrapped = self.things(node.args[0])
+            if name == "functools.partial":
+                return wrapped
+            return tuple(Thing(Kind.TRACED, one.last_name, one.scope, one) for one in wrapped) or (
+                Thing(Kind.TRACED, name),
+            )
+        if library.is_reduction(name):
+            return (Thing(Kind.ARRAY if _has_axis(node, "") else Kind.NUMBER, name),)
+        kind = library.made_by(name)
+        if kind is Kind.CONTAINER and _is_bounded(node, thing.last_name):
+            kind = Kind.BOUNDED
+        if name in ("builtins.sum", "builtins.max", "builtins.min", "builtins.abs") and node.args:
+            return self.things(node.args[0]) if name == "builtins.abs" else _UNKNOWN
+        if name in ("copy.copy", "copy.deepcopy") and node.args:
+            return self.things(node.args[0])
+        if name in ("builtins.list", "builtins.tuple", "builtins.dict") and node.args:
+            return (Thing(Kind.CONTAINER, name), *self._heavy(node.args[0]))
+        return _UNKNOWN if kind is None else (Thing(kind, name),)
+
+    def _heavy(self, node: ast.expr) -> Iterator[Thing]:
+        for thing in self.things(node):
+            if thing.kind in (Kind.ARRAY, Kind.ARRAYS, Kind.TENSOR):
+                yield Thing(Kind.ARRAYS, thing.name)
+
+    # -- the rest of the expressions
+
+    def _operation(self, node: ast.BinOp) -> Iterable[Thing]:
+        left, right = self.things(node.left), self.things(node.right)
+        kinds = {thing.kind for thing in (*left, *right)}
+        for kind in (Kind.SYMBOLIC, Kind.TENSOR, Kind.VARIABLE, Kind.ARRAY):
+            if kind in kinds:
+                result = Kind.TENSOR if kind is Kind.VARIABLE else kind
+                name = next(one.name for one in (*left, *right) if one.kind is kind)
+                return (Thing(result, name),)
+        if left and right and kinds <= {Kind.NUMBER}:
+            return (Thing(Kind.NUMBER),)
+        if Kind.TEXT in kinds:
+            return (Thing(Kind.TEXT),)
+        # A number with something unknown: often a number, and never said to be one.
+        return (Thing(Kind.CONTAINER),) if Kind.CONTAINER in kinds else _UNKNOWN
+
+    def _unary(self, node: ast.UnaryOp) -> Things:
+        return (Thing(Kind.NUMBER),) if isinstance(node.op, ast.Not) else self.things(node.operand)
+
+    def _either(self, node: ast.IfExp) -> Things:
+        return (*self.things(node.body), *self.things(node.orelse))
+
+    def _bool(self, node: ast.BoolOp) -> Iterator[Thing]:
+        for value in node.values:
+            yield from self.things(value)
+
+    def _compare(self, node: ast.Compare) -> Iterator[Thing]:
+        operands = [thing for one in (node.left, *node.comparators) for thing in self.things(one)]
+        heavy = [thing for thing in operands if thing.kind in (Kind.ARRAY, Kind.TENSOR)]
+        yield heavy[0] if heavy else Thing(Kind.NUMBER)
+
+    def _collection(self, node: ast.List | ast.Set | ast.Tuple) -> Iterator[Thing]:
+        yield Thing(Kind.CONTAINER, type(node).__name__.lower())
+        for value in node.elts:
+            yield from self._held(value)
+
+    def _mapping(self, node: ast.Dict) -> Iterator[Thing]:
+        yield Thing(Kind.CONTAINER, "dict")
+        for value in node.values:
+            yield from self._held(value)
+
+    def _held(self, value: ast.expr) -> Iterator[Thing]:
+        """What a display passes on of its items: those whose memory counts."""
+        for thing in self.things(value):
+            if thing.kind in (Kind.ARRAY, Kind.ARRAYS, Kind.TENSOR):
+                yield Thing(Kind.ARRAYS, thing.name)
+            elif thing.kind in (Kind.MODEL, Kind.HISTORY, Kind.TAPE, Kind.EXCEPTION):
+                yield thing
+
+    def _comprehended(self, node: Any) -> Iterator[Thing]:  # noqa: ANN401 - any comprehension
+        yield Thing(Kind.CONTAINER, "comprehension")
+        yield from self._held(node.value if isinstance(node, ast.DictComp) else node.elt)
+
+    def _item_of(self, node: ast.Subscript) -> Iterator[Thing]:
+        for thing in self.things(node.value):
+            if thing.kind is Kind.ARRAYS:
+                is_part = isinstance(node.slice, ast.Slice)
+                yield Thing(Kind.ARRAYS if is_part else Kind.ARRAY, thing.name)
+            elif thing.kind in (Kind.ARRAY, Kind.TENSOR, Kind.SYMBOLIC):
+                yield thing
+            elif thing.kind is Kind.CONTAINER and isinstance(node.slice, ast.Slice):
+                yield Thing(Kind.BOUNDED)
+
+    def _lambda(self, node: ast.Lambda) -> Iterator[Thing]:
+        scope = _child_of(scope_of(node), node)
+        if scope is not None:
+            yield Thing(Kind.FUNCTION, "lambda", scope)
+
+    def _walrus(self, node: ast.NamedExpr) -> Things:
+        return self.things(node.value)
+
+    def _awaited(self, node: ast.Await | ast.Starred) -> Things:
+        return self.things(node.value)
+
+    def _text(self, _: ast.expr) -> Things:
+        return (Thing(Kind.TEXT),)
+
+
+def _is_of(thing: Thing, wanted: Scope) -> bool:
+    """Whether it is this function or class, wrapped or not."""
+    return thing.scope is wanted and thing.kind in (
+        Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.TRACED,
+    )  # fmt: skip
+
+
+def argument(call: ast.Call, function: Scope, name: str) -> ast.expr | None:
+    """What a call gives for a parameter; None where it gives nothing, or by `*`."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    names = [one.arg for one in function.parameters]
+    if name not in names:
+        return None
+    outer = function.outer
+    is_method = outer is not None and outer.is_class
+    at = names.index(name) - (1 if is_method else 0)
+    has_star = any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
+    return None if has_star or not 0 <= at < len(call.args) else call.args[at]
+
+
+def scope_of(node: ast.AST) -> Scope:
+    """The scope that a node of a file is evaluated in."""
+    inner: ast.AST = node
+    for outer in around(node):
+        scope: Scope | None = getattr(outer, "scope", None)
+        if scope is not None and not _is_outside(inner, outer):
+            return scope
+        inner = outer
+    msg = f"{node!r} is in no file"
+    raise LookupError(msg)
+
+
+def _is_outside(child: ast.AST, owner: Any) -> bool:  # noqa: ANN401 - the node of a scope
+    """Decorators, bases and defaults are evaluated around the scope that they stand at."""
+    if isinstance(owner, ast.ClassDef):
+        return child in owner.decorator_list or child in owner.bases or child in owner.keywords
+    if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
+        given = owner.args
+        return (
+            child in owner.decorator_list or child in given.defaults or child in given.kw_defaults
+        )
+    return isinstance(owner, ast.Lambda) and child is not owner.body
+
+
+def binder(name: str, scope: Scope) -> Scope | None:
+    """The scope whose name this is; None where no scope of the file binds it."""
+    first, here = True, scope
+    while True:
+        if name in here.binds and name not in here.foreign and (first or not here.is_class):
+            return here
+        if here.outer is None:
+            return None
+        first = first and isinstance(here.node, COMPREHENSIONS)
+        here = here.outer
+
+
+def _child_of(scope: Scope, node: ast.AST) -> Scope | None:
+    found: Scope | None = getattr(node, "scope", None)
+    return found if found is not None and found.outer is scope else found
+
+
+def _own_fields(cls: Scope, name: str) -> Iterator[Binding]:
+    yield from cls.binds.get(name, ())
+    for store in stores_of_self(cls):
+        if isinstance(store.target, ast.Attribute) and store.target.attr == name:
+            yield store.binding
+
+
+def stores_of_self(cls: Scope) -> Iterator[Store]:
+    """All `self.name = …` in the methods of a class."""
+    for method in cls.children:
+        own = self_name(method)
+        if own is None:
+            continue
+        for scope in method.inside():
+            for store in scope.stores:
+                base = store.target.value
+                if isinstance(base, ast.Name) and base.id == own:
+                    yield store
+
+
+def self_name(method: Scope) -> str | None:
+    """The name of the first parameter of a method."""
+    if not method.is_function or not method.parameters:
+        return None
+    return method.parameters[0].arg
+
+
+def _is_property(node: ast.FunctionDef) -> bool:
+    return any(
+        (isinstance(one, ast.Name) and one.id in ("property", "cached_property"))
+        or (isinstance(one, ast.Attribute) and one.attr == "cached_property")
+        for one in node.decorator_list
+    )
+
+
+def _has_axis(node: ast.Call, method: str) -> bool:
+    """Whether a reduction leaves an array: it is given an axis."""
+    first = 0 if method else 1
+    is_given = any(one.arg in ("axis", "dim") and not _is_none(one.value) for one in node.keywords)
+    return is_given or len(node.args) > first
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_bounded(node: ast.Call, last: str) -> bool:
+    if last != "deque":
+        return False
+    is_given = any(one.arg == "maxlen" and not _is_none(one.value) for one in node.keywords)
+    return is_given or len(node.args) > 1
+
+
+def _unique(things: Iterable[Thing]) -> Things:
+    seen: dict[tuple[Kind, str, Scope | None], Thing] = {}
+    for thing in things:
+        seen.setdefault((thing.kind, thing.name, thing.scope), thing)
+    return tuple(seen.values())
+
+
+_READERS: Final[dict[type, Any]] = {
+    ast.Constant: Names._constant,  # noqa: SLF001 - the table of this class
+    ast.Name: Names._name,  # noqa: SLF001
+    ast.Attribute: Names._attribute,  # noqa: SLF001
+    ast.Call: Names._call,  # noqa: SLF001
+    ast.BinOp: Names._operation,  # noqa: SLF001
+    ast.UnaryOp: Names._unary,  # noqa: SLF001
+    ast.IfExp: Names._either,  # noqa: SLF001
+    ast.BoolOp: Names._bool,  # noqa: SLF001
+    ast.Compare: Names._compare,  # noqa: SLF001
+    ast.List: Names._collection,  # noqa: SLF001
+    ast.Tuple: Names._collection,  # noqa: SLF001
+    ast.Set: Names._collection,  # noqa: SLF001
+    ast.Dict: Names._mapping,  # noqa: SLF001
+    ast.ListComp: Names._comprehended,  # noqa: SLF001
+    ast.SetComp: Names._comprehended,  # noqa: SLF001
+    ast.GeneratorExp: Names._comprehended,  # noqa: SLF001
+    ast.DictComp: Names._comprehended,  # noqa: SLF001
+    ast.Subscript: Names._item_of,  # noqa: SLF001
+    ast.Lambda: Names._lambda,  # noqa: SLF001
+    ast.NamedExpr: Names._walrus,  # noqa: SLF001
+    ast.Await: Names._awaited,  # noqa: SLF001
+    ast.Starred: Names._awaited,  # noqa: SLF001
+    ast.JoinedStr: Names._text,  # noqa: SLF001
+}

@@ -1,0 +1,380 @@
+"""One file under question: what the source side of a cause may ask."""
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from lowwater.check import growths as _growths
+from lowwater.check.growths import Growth
+from lowwater.check.names import Names, argument, binder, scope_of, stores_of_self
+from lowwater.check.project import File, Project
+from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
+from lowwater.check.scopes import COMPREHENSIONS, How, Scope, Store, around
+from lowwater.check.things import Kind, Thing, Things
+from lowwater.model.source import Edit, SourceClaim, Span
+
+_MOST_HOPS = 3
+
+
+class Source:
+    """One file of a project, with everything that its names lead to."""
+
+    def __init__(self, file: File, project: Project) -> None:
+        """Nothing is read before a cause asks."""
+        self.file, self.project = file, project
+        self.names = Names(project)
+        self._rounds_of_scope: dict[Scope, Round | None] = {}
+        self._called: dict[tuple[Scope, int], list[Round]] = {}
+        self._methods: dict[Scope, dict[Scope, str]] = {}
+
+    # -- what is in the file
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """The file, and all functions, classes and comprehensions in it."""
+        return list(self.file.top.inside())
+
+    @cached_property
+    def calls(self) -> list[ast.Call]:
+        """All calls, in the order of the lines."""
+        found = [call for scope in self.scopes for call in scope.calls]
+        return sorted(found, key=lambda one: (one.lineno, one.col_offset))
+
+    def calls_of(self, *names: str) -> Iterator[ast.Call]:
+        """All calls whose last name is one of these: `model.fit(…)` is a call of `fit`."""
+        for call in self.calls:
+            if last_name(call.func) in names:
+                yield call
+
+    @cached_property
+    def growths(self) -> list[Growth]:
+        """All that adds to a container which outlives the round, and which nothing bounds."""
+        return list(_growths.growths(self))
+
+    @cached_property
+    def bounded_names(self) -> frozenset[str]:
+        """The names of all that is emptied, renewed or measured somewhere in the file."""
+        return _growths.bounded_names(self.scopes)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the file, without their ends."""
+        return self.file.text.splitlines()
+
+    # -- what things are
+
+    def things(self, node: ast.expr | None) -> Things:
+        """All that an expression may stand for; empty where nothing is known."""
+        return self.names.things(node)
+
+    def kinds(self, node: ast.expr | None) -> frozenset[Kind]:
+        """The kinds of all that an expression may stand for."""
+        return self.names.kinds(node)
+
+    def calls_library(self, call: ast.Call, *names: str) -> bool:
+        """Whether a call may be one of these functions: `keras.utils.clear_session`."""
+        return any(thing.name in names and thing.scope is None for thing in self.things(call.func))
+
+    def leads_to(self, node: ast.expr | None, kind: Kind | str) -> Thing | None:
+        """The thing of this kind that a value is, or that it has as an attribute."""
+        for thing in self.things(node):
+            found = self._reached(thing, kind, hops=1)
+            if found is not None:
+                return found
+        return None
+
+    def _reached(self, thing: Thing, kind: Kind | str, hops: int) -> Thing | None:
+        if thing.kind == kind:
+            return thing
+        cls = thing.scope
+        if not hops or cls is None or not cls.is_class or thing.kind is not Kind.INSTANCE:
+            return None
+        for name in {store.target.attr for store in _fields_of(cls)}:
+            for held in self.names.attribute(thing, name):
+                if held.kind == kind:
+                    return held
+        return None
+
+    def method_of(self, call: ast.Call, kind: Kind | str) -> str | None:
+        """The name of the method, if a call is one of such a thing: `fit` of a model."""
+        for thing in self.things(call.func):
+            if thing.kind is Kind.METHOD and thing.of is not None and thing.of.kind == kind:
+                return thing.last_name
+        return None
+
+    def calls_of_traced(self) -> Iterator[tuple[ast.Call, Thing]]:
+        """Calls of what `tf.function` or `jax.jit` has wrapped, outside of such functions."""
+        for call in self.calls:
+            for thing in self.things(call.func):
+                if thing.kind is Kind.TRACED and not self._is_traced(scope_of(call)):
+                    yield call, thing
+                    break
+
+    def _is_traced(self, scope: Scope) -> bool:
+        """Whether a scope is itself part of a graph."""
+        node = scope.node
+        is_own = isinstance(node, ast.FunctionDef) and any(
+            thing.name in ("tensorflow.function", "jax.jit")
+            for one in node.decorator_list
+            for thing in self.things(one.func if isinstance(one, ast.Call) else one)
+        )
+        return is_own or (scope.outer is not None and self._is_traced(scope.outer))
+
+    def is_number(self, node: ast.expr) -> bool:
+        """Whether all that is known of a value says that it is a Python number."""
+        return self.kinds(node) == {Kind.NUMBER}
+
+    def changes_by_call(self, node: ast.expr, call: ast.Call) -> bool:
+        """Whether a value differs from one run of a call to the next."""
+        counted = any(self._changes(one, None) for one in ast.walk(node))
+        return counted or any(self.changes(node, one) for one in self.rounds(call))
+
+    def makes(self, call: ast.Call, kind: Kind | str) -> bool:
+        """Whether a call gives a new thing of this kind, itself or through helpers."""
+        for thing in self.things(call.func):
+            if thing.kind is Kind.METHOD and thing.scope is None:
+                continue
+            for made in self.names.called(thing, call):
+                if made.kind == kind and self._is_new(thing, kind, _MOST_HOPS):
+                    return True
+        return False
+
+    def _is_new(self, thing: Thing, kind: Kind | str, hops: int) -> bool:
+        """Whether what a function gives is made in it: a getter gives what there is already."""
+        if thing.scope is None or thing.scope.is_class:
+            return thing.kind in (Kind.FUNCTION, Kind.CLASS)
+        return hops > 0 and any(True for _ in self.made_inside(thing.scope, kind, hops - 1))
+
+    def made_inside(
+        self, scope: Scope, kind: Kind | str, hops: int = _MOST_HOPS
+    ) -> Iterator[ast.Call]:
+        """The calls in a function of the project, and in what it calls, that make such a thing."""
+        for inner in scope.inside():
+            for call in inner.calls:
+                yield from self._made_by(call, kind, hops)
+
+    def _made_by(self, call: ast.Call, kind: Kind | str, hops: int) -> Iterator[ast.Call]:
+        for thing in self.things(call.func):
+            if thing.scope is None:
+                made = self.names.called(thing, call)
+                if thing.kind is not Kind.METHOD and any(one.kind == kind for one in made):
+                    yield call
+            elif thing.scope.is_class and thing.kind is Kind.CLASS:
+                if self.names.instance(thing.scope).kind == kind:
+                    yield call
+                start = thing.scope.method("__init__")
+                if start is not None and hops:
+                    yield from self.made_inside(start, kind, hops - 1)
+            elif thing.scope.is_function and hops:
+                yield from self.made_inside(thing.scope, kind, hops - 1)
+
+    def made_in_loops(self, kind: Kind | str) -> Iterator[tuple[ast.Call, ast.AST]]:
+        """Calls in a loop that make such a thing, themselves or through helpers, and the loop."""
+        for call in self.calls:
+            loops = loops_around(call)
+            if loops and any(True for _ in self._made_by(call, kind, _MOST_HOPS)):
+                yield call, loops[0]
+
+    def reached(self, node: ast.AST) -> Iterator[ast.Call]:
+        """All calls that are made inside a node, and in the functions of the project called there.
+
+        As far as a few calls lead; each function is entered once.
+        """
+        seen: set[Scope] = set()
+        waiting = [(call, _MOST_HOPS) for call in self.calls if node in around(call)]
+        for call, hops in waiting:
+            yield call
+            for thing in self.things(call.func):
+                scope = thing.scope
+                if scope is not None and scope.is_class:
+                    scope = scope.method("__init__") if thing.kind is Kind.CLASS else None
+                if scope is not None and hops and scope not in seen:
+                    seen.add(scope)
+                    inside = [one for inner in scope.inside() for one in inner.calls]
+                    waiting += [(one, hops - 1) for one in inside]
+
+    # -- what repeats
+
+    def rounds(self, node: ast.AST, hops: int = _MOST_HOPS) -> list[Round]:
+        """What repeats a node, the innermost first: loops, a callback, the loops of callers."""
+        found = [Round("iteration", loop) for loop in loops_around(node)]
+        scope: Scope | None = scope_of(node)
+        while scope is not None and isinstance(scope.node, COMPREHENSIONS):
+            scope = scope.outer
+        if scope is None or scope.outer is None:
+            return found
+        own = self.round_of(scope)
+        if own is not None:
+            return [*found, own]
+        return [*found, *self._rounds_of_callers(scope, hops)] if hops else found
+
+    def _rounds_of_callers(self, function: Scope, hops: int) -> list[Round]:
+        key = (function, hops)
+        if key not in self._called:
+            self._called[key] = []
+            self._called[key] = [
+                one.beyond(Passage(function, call))
+                for call in self.names.calls_of_function(function)
+                for one in self.rounds(call, hops - 1)
+            ]
+        return self._called[key]
+
+    def round_of(self, scope: Scope) -> Round | None:
+        """The round that a function is, if a library calls it every epoch or batch."""
+        if scope not in self._rounds_of_scope:
+            self._rounds_of_scope[scope] = self._find_round(scope)
+        return self._rounds_of_scope[scope]
+
+    def _find_round(self, scope: Scope) -> Round | None:
+        if isinstance(scope.node, ast.Lambda):
+            name = lambda_round(scope.node)
+            return None if name is None else Round(name, scope.node)
+        cls = scope.outer
+        if cls is None or not scope.is_function or not cls.is_class:
+            return None
+        if self.names.instance(cls).kind is not Kind.CALLBACK:
+            return None
+        if cls not in self._methods:
+            self._methods[cls] = rounds_of_methods(cls)
+        name = self._methods[cls].get(scope)
+        return None if name is None else Round(name, scope.node)
+
+    def changes(self, node: ast.expr, repeated: Round) -> bool:
+        """Whether an expression has another value in each round."""
+        return any(self._changes(name, repeated) for name in ast.walk(node))
+
+    def _changes(self, node: ast.AST, repeated: Round | None) -> bool:
+        if isinstance(node, ast.Name) and repeated is not None:
+            return self._name_changes(node, repeated)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return self._attribute_changes(node)
+        return False
+
+    def _name_changes(self, node: ast.Name, repeated: Round) -> bool:
+        holder = binder(node.id, scope_of(node))
+        if holder is None:
+            return False
+        for binding in holder.binds[node.id]:
+            if binding.how is How.PARAMETER:
+                if holder.node is repeated.node and node.id in _numbers_of(holder):
+                    return True
+                if self._argument_changes(holder, node.id, repeated):
+                    return True
+            elif binding.how is How.ITEM and binding.node is repeated.node:
+                return True
+            elif binding.how is How.ITEM and isinstance(binding.node, ast.comprehension):
+                if binding.node in getattr(repeated.node, "generators", ()):
+                    return True
+            elif binding.how is How.AUGMENTED and repeated.holds(binding.node):
+                return True
+            elif binding.how in (How.VALUE, How.PART) and repeated.holds(binding.node):
+                if binding.value is not None and node not in ast.walk(binding.value):
+                    if self._depends(binding.value, node.id, repeated):
+                        return True
+        return False
+
+    def _argument_changes(self, function: Scope, name: str, repeated: Round) -> bool:
+        """Whether a parameter gets another value in each round."""
+        for number, passage in enumerate(repeated.through):
+            if passage.function is function:
+                given = argument(passage.call, function, name)
+                outer = Round(repeated.name, repeated.node, repeated.through[:number])
+                return given is not None and self.changes(given, outer)
+        return False
+
+    def _depends(self, value: ast.expr, name: str, repeated: Round) -> bool:
+        """Whether a value that a name gets in the round changes with it: `eps = eps * 0.9`."""
+        names = [one for one in ast.walk(value) if isinstance(one, ast.Name)]
+        if any(one.id == name for one in names):
+            return not isinstance(value, ast.Call)
+        return any(self._changes(one, repeated) for one in ast.walk(value)
+                   if not isinstance(one, ast.Name) or one.id != name)  # fmt: skip
+
+    def _attribute_changes(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is counted on anywhere in the file: `self.step += 1`."""
+        return node.attr in self._counted
+
+    @cached_property
+    def _counted(self) -> frozenset[str]:
+        return frozenset(
+            store.target.attr
+            for scope in self.scopes
+            for store in scope.stores
+            if isinstance(store.target, ast.Attribute) and store.binding.how is How.AUGMENTED
+        )
+
+    def is_of_round(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is made in the round itself, and not before it."""
+        if isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            items = value.values if isinstance(value, ast.Dict) else value.elts
+            return any(self.is_of_round(one, repeated) for one in items)
+        if isinstance(value, ast.Name):
+            holder = binder(value.id, scope_of(value))
+            bound = [] if holder is None else holder.binds[value.id]
+            return any(
+                one.how is How.VALUE
+                and one.value is not None
+                and repeated.holds(one.node)
+                and self.is_of_round(one.value, repeated)
+                for one in bound
+            )
+        return isinstance(value, ast.Call)
+
+    # -- what a cause says
+
+    def claim(
+        self,
+        node: ast.AST,
+        message: str,
+        *,
+        label: str = "",
+        fix: str | None = None,
+        edits: tuple[Edit, ...] = (),
+        is_safe: bool = False,
+    ) -> SourceClaim:
+        """What a cause tells of a node."""
+        return SourceClaim(self.span(node), message, label, fix, edits, is_safe)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node is, in characters."""
+        assert isinstance(node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.ExceptHandler)
+        end_line = node.end_lineno or node.lineno
+        end_offset = node.end_col_offset or node.col_offset
+        return Span(
+            node.lineno,
+            self._column(node.lineno, node.col_offset),
+            end_line,
+            self._column(end_line, end_offset),
+        )
+
+    def _column(self, line: int, offset: int) -> int:
+        """Python counts bytes of UTF-8."""
+        text = self._ast_lines[line - 1] if line <= len(self._ast_lines) else ""
+        if text.isascii():
+            return offset + 1
+        return len(text.encode()[:offset].decode(errors="replace")) + 1
+
+    @cached_property
+    def _ast_lines(self) -> list[str]:
+        """Lines as the parser counts them: a form feed ends none."""
+        return self.file.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def text_of(self, node: ast.expr) -> str:
+        """An expression as it is written, on one line."""
+        return " ".join((ast.get_source_segment(self.file.text, node) or ast.unparse(node)).split())
+
+
+def last_name(node: ast.expr) -> str:
+    """`model.fit` -> `fit`, `build` -> `build`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _numbers_of(function: Scope) -> set[str]:
+    """The parameters of a method of a callback that count: `epoch`, `batch`."""
+    return {one.arg for one in function.parameters if one.arg not in ("self", "logs")}
+
+
+def _fields_of(cls: Scope) -> list[Store]:
+    return [one for one in stores_of_self(cls) if isinstance(one.target, ast.Attribute)]

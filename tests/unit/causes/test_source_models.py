@@ -1,0 +1,89 @@
+"""LW201 and LW205 in the source: models that a loop builds, keeps or trains."""
+
+import pytest
+
+from lowwater.testing import findings_in
+
+HELPER = """
+import tensorflow as tf
+
+def build(units):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(units)])
+    model.compile("adam", "mse")
+    return model
+"""
+
+
+def codes(text, **modules):
+    return [one.code for one in findings_in(text, **modules)]
+
+
+def test_models_of_a_helper_in_another_file_that_are_kept_are_found():
+    text = """
+    from helper import build
+    kept = []
+    for units in range(16, 512, 16):
+        model = build(units)
+        kept.append(model)
+    """
+    [finding] = findings_in(text, helper=HELPER)
+
+    assert (finding.code, finding.span.line) == ("LW201", 5)
+    assert finding.message == "`kept` keeps the model of every iteration."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kept = []\nfor units in widths:\n    kept.append(build(units))\n    kept.pop(0)",
+        "for units in widths:\n    kept = []\n    kept.append(build(units))",
+        "kept = []\nfor units in (1, 2, 3):\n    kept.append(build(units))",
+        "kept = []\nmodel = build(1)\nfor units in widths:\n    kept.append(model)",
+        "best = {}\nfor units in widths:\n    best['model'] = build(units)",
+        "kept = []\nfor units in widths:\n    kept.append(build(units).count_params())",
+        "kept = []\nfor units in widths:\n    if good(units):\n        kept.append(build(units))\n"
+        "        break",
+    ],
+)
+def test_models_that_are_not_kept_are_acquitted(text):
+    assert codes(f"from helper import build\n{text}", helper=HELPER) == []
+
+
+def test_models_trained_in_a_loop_of_another_file_are_found():
+    text = """
+    import helper
+    scores = []
+    for fold in range(10):
+        scores.append(score(helper.build(fold)))
+
+    def score(model):
+        model.fit(x, y)
+        return min(model.evaluate(x, y))
+    """
+    [finding] = findings_in(text, helper=HELPER)
+
+    assert (finding.code, finding.span.line) == ("LW205", 4)
+    assert "lowwater.mend()" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("before", "inside"),
+    [
+        ("import lowwater\nlowwater.mend()", "model.fit(x, y)"),
+        ("", "model(x)"),
+        ("", "model.compile('adam', 'mse', run_eagerly=True)\n    model.fit(x, y)"),
+    ],
+)
+def test_what_leaves_nothing_in_the_registry_is_acquitted(before, inside):
+    text = f"from helper import build\n{before}\nfor fold in range(10):\n    model = build(fold)\n"
+
+    assert codes(f"{text}    {inside}\n", helper=HELPER) == []
+    assert codes(f"{text}    model.fit(x, y)\n", helper=HELPER) == ([] if before else ["LW205"])
+
+
+def test_one_model_that_is_trained_in_a_loop_is_acquitted():
+    text = (
+        "import keras\nmodel = keras.Sequential([])\nfor fold in range(10):\n    model.fit(x, y)\n"
+    )
+
+    assert codes(text) == []

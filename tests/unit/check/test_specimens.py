@@ -1,0 +1,57 @@
+"""Every specimen is read: what leaks is blamed at a right line, and what is flat is acquitted."""
+
+import pytest
+from replay.first_line import INNOCENT, SPECIMENS, truth_of
+
+from lowwater.check.run import run
+
+ALL = sorted(SPECIMENS.glob("*.py"))
+# What reading must see. A new rule adds its specimens; none is ever taken out.
+SEEN = {
+    "actors_by_name_leaks": {"LW201"},
+    "callback_and_models_leaks": {"LW101", "LW205"},
+    "callback_leaks": {"LW101"},
+    "gradient_logger_leaks": {"LW101"},
+    "kfold_fresh_models_leaks": {"LW205"},
+    "legacy_keras_leaks": {"LW101"},
+    "list_and_retracing_leaks": {"LW202"},
+    "models_for_ensemble_leaks": {"LW201"},
+    "models_in_a_loop_leaks": {"LW205"},
+    "retrace_epsilon_leaks": {"LW202"},
+    "six_epochs_leaks": {"LW101"},
+    "tensors_kept_leaks": {"LW101"},
+    "validation_recorder_leaks": {"LW101"},
+}
+
+
+def found_in(path):
+    return run([str(path)], preview=True).findings
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_only_what_the_first_line_expects_is_found(path):
+    expected = truth_of(path).findings
+    right = {code: {*one.lines} for one in expected for code in one.codes}
+
+    for finding in found_in(path):
+        assert finding.code in {*right} | INNOCENT, finding.message
+        lines = right.get(finding.code)
+        assert not lines or finding.span.line in lines, (finding.code, finding.span.line)
+
+
+@pytest.mark.parametrize(("name", "codes"), SEEN.items(), ids=SEEN)
+def test_what_can_be_read_is_found(name, codes):
+    found = {finding.code for finding in found_in(SPECIMENS / f"{name}.py")}
+
+    assert codes <= found
+
+
+def test_no_flat_program_is_accused():
+    flat = [path for path in ALL if not truth_of(path).is_leak]
+
+    accused = {
+        path.stem: [one.code for one in found_in(path) if one.code not in INNOCENT] for path in flat
+    }
+
+    assert len(flat) > 50
+    assert {name: codes for name, codes in accused.items() if codes} == {}
