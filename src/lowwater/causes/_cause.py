@@ -1,6 +1,5 @@
 """What every cause has: a code, a page of documentation, and when it is to blame."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +8,8 @@ from lowwater.model import Evidence, Holder, Kind
 
 if TYPE_CHECKING:
     # `run` loads every cause and reads no source: what reads it is loaded by `check` alone.
+    from collections.abc import Iterator
+
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim
 

@@ -1,6 +1,5 @@
 """LW101 callback-retention."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lowwater.causes import _kinds, _words
@@ -9,6 +8,8 @@ from lowwater.causes._paths import line_of, name_of, owners
 from lowwater.model import Evidence, Holder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim
 

@@ -1,6 +1,5 @@
 """LW205 gradient-registry."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lowwater.causes import _kinds, _words
@@ -14,6 +13,7 @@ from lowwater.model.gauges import GRADIENTS
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim

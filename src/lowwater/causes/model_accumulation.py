@@ -1,6 +1,5 @@
 """LW201 model-accumulation."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lowwater.causes import _kinds, _words
@@ -10,6 +9,8 @@ from lowwater.causes._paths import below, line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim
 

@@ -1,6 +1,5 @@
 """LW202 retraced-function."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lowwater.causes import _kinds, _words
@@ -11,6 +10,8 @@ from lowwater.causes.gradient_registry import is_in_registry
 from lowwater.model import Evidence, Holder, Step, Tally, tallies
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim
 

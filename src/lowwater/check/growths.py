@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
-from lowwater.check.scopes import How, Scope, around
-from lowwater.check.things import HEAVY, HEAVY_OBJECTS, Kind, Thing
+from lowwater.check.scopes import How, SourceScope, Store, around
+from lowwater.check.things import HEAVY, HEAVY_OBJECTS, Thing, ValueKind
 
 if TYPE_CHECKING:
     from lowwater.check.source import Source
@@ -25,8 +25,8 @@ _REMOVING: Final = frozenset(
 _MOST_STEPS: Final = 6
 # What is worth a question: numbers and texts are kept by every program.
 _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
-    Kind.INSTANCE, Kind.EXCEPTION, Kind.FUNCTION, Kind.LAYER, Kind.OPTIMIZER, Kind.TRACED,
-    Kind.SESSION, Kind.GRAPH, Kind.VARIABLE,
+    ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
+    ValueKind.OPTIMIZER, ValueKind.TRACED, ValueKind.SESSION, ValueKind.GRAPH, ValueKind.VARIABLE,
 }  # fmt: skip
 _WHAT: Final = {
     "predict": "the predictions",
@@ -34,16 +34,16 @@ _WHAT: Final = {
     "get_weights": "the weights",
 }
 _OF_KIND: Final = {
-    Kind.ARRAY: "an array",
-    Kind.ARRAYS: "arrays",
-    Kind.TENSOR: "a tensor",
-    Kind.MODEL: "the model",
+    ValueKind.ARRAY: "an array",
+    ValueKind.ARRAYS: "arrays",
+    ValueKind.TENSOR: "a tensor",
+    ValueKind.MODEL: "the model",
 }
 _ONE: Final = {
-    Kind.ARRAY: "an array",
-    Kind.ARRAYS: "arrays",
-    Kind.TENSOR: "a tensor",
-    Kind.MODEL: "a model",
+    ValueKind.ARRAY: "an array",
+    ValueKind.ARRAYS: "arrays",
+    ValueKind.TENSOR: "a tensor",
+    ValueKind.MODEL: "a model",
 }
 
 
@@ -52,12 +52,12 @@ class Place:
     """Where a container is kept: `self.name`, or a name of a scope."""
 
     name: str
-    scope: Scope
+    scope: SourceScope
     is_attribute: bool
 
 
 @dataclass(eq=False)
-class Growth:
+class SourceGrowth:
     """One statement that adds to a container that outlives the round.
 
     `value` is what is kept, `key` under which, `round` how often.
@@ -77,7 +77,7 @@ class Growth:
         return ast.unparse(self.container)
 
     @cached_property
-    def kinds(self) -> frozenset[Kind]:
+    def kinds(self) -> frozenset[ValueKind]:
         """What is kept."""
         return self.source.kinds(self.value)
 
@@ -89,7 +89,7 @@ class Growth:
     @cached_property
     def keeps_model(self) -> bool:
         """Whether a model is kept, or an object that has one."""
-        return self.source.leads_to(self.value, Kind.MODEL) is not None
+        return self.source.leads_to(self.value, ValueKind.MODEL) is not None
 
     @cached_property
     def makes_what_it_keeps(self) -> bool:
@@ -104,20 +104,20 @@ class Growth:
     @cached_property
     def callback_round(self) -> str | None:
         """`epoch` or `batch`, if a callback adds here."""
-        is_callbacks = not self.round.is_loop and self.owner in (Kind.CALLBACK, None)
+        is_callbacks = not self.round.is_loop and self.owner in (ValueKind.CALLBACK, None)
         return self.round.name if is_callbacks else None
 
     @property
     def how_long(self) -> str:
         """How long what is kept stays."""
-        is_callbacks = self.owner is Kind.CALLBACK
+        is_callbacks = self.owner is ValueKind.CALLBACK
         return f"for as long as {'the callback' if is_callbacks else f'`{self.name}`'} lives"
 
     @cached_property
     def _heavy(self) -> Thing:
         things = self.source.things(self.value)
         heavy = [thing for thing in things if thing.kind in HEAVY]
-        return heavy[0] if heavy else Thing(Kind.MODEL)
+        return heavy[0] if heavy else Thing(ValueKind.MODEL)
 
     @property
     def what(self) -> str:
@@ -131,20 +131,20 @@ class Growth:
         return _ONE.get(self._heavy.kind, "an object")
 
     @cached_property
-    def owner(self) -> Kind | None:
+    def owner(self) -> ValueKind | None:
         """What kind of object has the container as an attribute: a callback, a model."""
         if not self.place.is_attribute:
             return None
         return self.source.names.instance(self.place.scope).kind
 
 
-def growths(source: "Source") -> Iterator[Growth]:
+def growths(source: "Source") -> Iterator[SourceGrowth]:
     """All growths of a file, in the order of its lines."""
     found = [one for scope in source.scopes for one in _in_scope(source, scope)]
     yield from sorted(found, key=lambda one: (one.node.lineno, one.node.col_offset))
 
 
-def _in_scope(source: "Source", scope: Scope) -> Iterator[Growth]:
+def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
     for node, container, value, key in _additions(scope):
         place = place_of(container)
         if place is None:
@@ -157,41 +157,58 @@ def _in_scope(source: "Source", scope: Scope) -> Iterator[Growth]:
         if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
             continue
         if not is_bounded(source, place, repeated) and not _happens_once(node, repeated):
-            yield Growth(node, root_of(container), value, key, place, repeated, source)
+            yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
 
 
-def _additions(
-    scope: Scope,
-) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr, ast.expr, ast.expr | None]]:
-    """The node, the container, the value and the key of all that adds to something."""
+class Adding(NamedTuple):
+    """What adds something to something, before it is known whether that grows."""
+
+    node: ast.expr | ast.stmt
+    container: ast.expr
+    value: ast.expr
+    key: ast.expr | None
+
+
+def _additions(scope: SourceScope) -> Iterator[Adding]:
+    """All that adds to something in a scope."""
     for call in scope.calls:
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr in ADDING:
-            at = ADDING[func.attr]
-            if func.attr == "update" and call.args and isinstance(call.args[0], ast.Dict):
-                for key, value in zip(call.args[0].keys, call.args[0].values, strict=True):
-                    if key is not None:
-                        yield call, func.value, value, key
-            elif func.attr != "update" and len(call.args) > at:
-                key = call.args[0] if func.attr == "setdefault" else None
-                yield call, func.value, call.args[at], key
+            yield from _added_by_call(call, func)
     for store in scope.stores:
-        binding, target = store.binding, store.target
-        if binding.value is None:
-            continue
-        if isinstance(target, ast.Subscript) and binding.how is How.VALUE:
-            yield binding.node, target.value, binding.value, target.slice
-        elif binding.how is How.AUGMENTED and _is_display(binding):
-            base = target if isinstance(target, ast.Attribute) else target.value
-            key = target.slice if isinstance(target, ast.Subscript) else None
-            yield binding.node, base, binding.value, key
+        yield from _added_by_store(store)
     for bindings in scope.binds.values():
         for binding in bindings:
-            if binding.how is How.AUGMENTED and binding.value is not None and _is_display(binding):
-                yield binding.node, binding.node.target, binding.value, None
+            if binding.value is not None and _is_display(binding):
+                yield Adding(binding.node, binding.node.target, binding.value, None)
+
+
+def _added_by_call(call: ast.Call, func: ast.Attribute) -> Iterator[Adding]:
+    at, given = ADDING[func.attr], call.args
+    if func.attr == "update":
+        if given and isinstance(given[0], ast.Dict):
+            for key, value in zip(given[0].keys, given[0].values, strict=True):
+                if key is not None:
+                    yield Adding(call, func.value, value, key)
+    elif len(given) > at:
+        key = given[0] if func.attr == "setdefault" else None
+        yield Adding(call, func.value, given[at], key)
+
+
+def _added_by_store(store: Store) -> Iterator[Adding]:
+    binding, target = store.binding, store.target
+    if binding.value is None:
+        return
+    is_item = isinstance(target, ast.Subscript)
+    if isinstance(target, ast.Subscript) and binding.how is How.VALUE:
+        yield Adding(binding.node, target.value, binding.value, target.slice)
+    elif _is_display(binding):
+        base = target.value if is_item else target
+        yield Adding(binding.node, base, binding.value, getattr(target, "slice", None))
 
 
 def _is_display(binding: object) -> bool:
+    """Whether it is `+= […]`."""
     node = getattr(binding, "node", None)
     return (
         isinstance(node, ast.AugAssign)
@@ -221,16 +238,20 @@ def place_of(container: ast.expr) -> Place | None:
     root = root_of(container)
     if isinstance(root, ast.Name):
         holder = binder(root.id, scope_of(root))
-        return None if holder is None or holder.is_class else Place(root.id, holder, False)
+        return (
+            None
+            if holder is None or holder.is_class
+            else Place(root.id, holder, is_attribute=False)
+        )
     if isinstance(root, ast.Attribute) and isinstance(root.value, ast.Name):
         cls = class_of_self(root.value)
-        return None if cls is None else Place(root.attr, cls, True)
+        return None if cls is None else Place(root.attr, cls, is_attribute=True)
     return None
 
 
-def class_of_self(name: ast.Name) -> Scope | None:
+def class_of_self(name: ast.Name) -> SourceScope | None:
     """The class whose object a name is, if it is the first parameter of a method."""
-    scope: Scope | None = scope_of(name)
+    scope: SourceScope | None = scope_of(name)
     while scope is not None:
         outer = scope.outer
         if scope.is_function and outer is not None and outer.is_class:
@@ -274,7 +295,7 @@ def _node(found: object) -> ast.AST:
 
 
 def _with_self(node: ast.AST) -> list[ast.AST]:
-    scope: Scope | None = getattr(node, "scope", None)
+    scope: SourceScope | None = getattr(node, "scope", None)
     return [] if scope is None else [one.node for one in scope.inside()]
 
 
@@ -285,7 +306,7 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
     else:
         made = place.scope.binds[place.name]
     values = [one.value for one in made if one.how is How.VALUE]
-    if any(Kind.BOUNDED in source.kinds(value) for value in values):
+    if any(ValueKind.BOUNDED in source.kinds(value) for value in values):
         return True
     if any(one.how is How.PARAMETER for one in made):
         return True
@@ -295,7 +316,7 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
     return any(_bounds(scope, place, repeated) for scope in region.inside())
 
 
-def bounded_names(scopes: Iterable[Scope]) -> frozenset[str]:
+def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     """The last names of all that is emptied, renewed or measured anywhere: a quick first look."""
     found: list[ast.expr] = []
     for scope in scopes:
@@ -308,18 +329,19 @@ def bounded_names(scopes: Iterable[Scope]) -> frozenset[str]:
         found += [root_of(target) for one in scope.deletes for target in one.targets]
         for store in scope.stores:
             found += [store.target, root_of(store.target)]
-    names = (getattr(one, "attr", None) or getattr(one, "id", "") for one in found)
-    return frozenset(names)
+    return frozenset(
+        one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in found
+    )
 
 
-def _bounds(scope: Scope, place: Place, repeated: Round) -> bool:
+def _bounds(scope: SourceScope, place: Place, repeated: Round) -> bool:
     for call in scope.calls:
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr in _REMOVING and is_at(func.value, place):
             return True
-        if isinstance(func, ast.Name) and func.id == "len" and call.args:
-            if is_at(call.args[0], place) and _is_asked(call):
-                return True
+        is_len = isinstance(func, ast.Name) and func.id == "len" and len(call.args) == 1
+        if is_len and is_at(call.args[0], place) and _is_asked(call):
+            return True
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
             return True

@@ -1,9 +1,10 @@
 """What is known of the libraries: the one name of each thing, and what a call of it makes."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from lowwater.check.things import HEAVY, Kind, Thing
+from lowwater.check.things import HEAVY, Thing, ValueKind
 
 # What is read about as a library, even if its files are among those that are checked.
 LIBRARIES: Final = frozenset(
@@ -68,7 +69,7 @@ _TENSOR_MAKERS: Final = frozenset(
      "reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "tensordot", "einsum", "linalg",
      "nn", "math", "random", "image", "abs", "sqrt", "exp", "add", "multiply", "one_hot", "where",
      "expand_dims", "squeeze", "transpose", "tile", "argmax", "split", "clip_by_value", "eye",
-     "linspace", "concat", "ones_like", "norm", "signal", "tanh", "sigmoid"}
+     "linspace", "norm", "signal", "tanh", "sigmoid"}
 )  # fmt: skip
 _BUILTIN_NUMBERS: Final = frozenset(
     {"float", "int", "len", "bool", "round", "hash", "id", "ord", "complex"}
@@ -80,107 +81,118 @@ _CONTAINERS: Final = frozenset(
 
 
 @cache
-def made_by(name: str) -> Kind | None:
+def made_by(name: str) -> ValueKind | None:
     """What a call of this library function or class makes; None where it is not known."""
     package, _, rest = canonical(name).partition(".")
-    last = rest.rpartition(".")[2]
-    asked = {"keras": _keras, "tensorflow": _tensorflow, "numpy": _numpy, "jax": _jax}.get(package)
-    if asked is not None:
-        return asked(rest, last)
-    if package == "torch":
-        return _torch(rest, last)
-    if package == "builtins":
-        return _builtin(last)
-    if package == "collections" and last in _CONTAINERS:
-        return Kind.CONTAINER
-    if package in ("random", "math", "time") and last not in ("sample", "choice", "choices"):
-        return Kind.NUMBER
-    if package == "copy":
-        return None
-    return None
+    asked = _BY_PACKAGE.get(package)
+    return None if asked is None else asked(rest, rest.rpartition(".")[2])
 
 
-def _keras(rest: str, last: str) -> Kind | None:
-    is_class = last[:1].isupper()
+_KERAS_PARTS: Final = {
+    "layers": ValueKind.LAYER,
+    "optimizers": ValueKind.OPTIMIZER,
+    "callbacks": ValueKind.CALLBACK,
+    "metrics": ValueKind.METRIC,
+    "applications": ValueKind.MODEL,
+}
+_KERAS_NAMES: Final = {
+    **dict.fromkeys(_MODEL_MAKERS, ValueKind.MODEL),
+    "Input": ValueKind.SYMBOLIC,
+    "Variable": ValueKind.VARIABLE,
+    "to_categorical": ValueKind.ARRAY,
+    "get_value": ValueKind.ARRAY,
+    "convert_to_numpy": ValueKind.ARRAY,
+}
+_TENSORFLOW_NAMES: Final = {
+    "Variable": ValueKind.VARIABLE,
+    "Session": ValueKind.SESSION,
+    "InteractiveSession": ValueKind.SESSION,
+    "Graph": ValueKind.GRAPH,
+    "GradientTape": ValueKind.TAPE,
+}
+
+
+def _keras(rest: str, last: str) -> ValueKind | None:
     part = rest.partition(".")[0]
-    if last in _MODEL_MAKERS or (part == "applications" and is_class):
-        return Kind.MODEL
-    if last == "Input":
-        return Kind.SYMBOLIC
-    by_part = {
-        "layers": Kind.LAYER,
-        "optimizers": Kind.OTHER if ".schedules." in f".{rest}" else Kind.OPTIMIZER,
-        "callbacks": Kind.CALLBACK,
-        "metrics": Kind.METRIC,
-    }
-    if is_class and part in by_part:
-        return by_part[part]
-    if last == "Variable":
-        return Kind.VARIABLE
-    if rest.startswith(("backend.", "ops.")):
-        return {"get_value": Kind.ARRAY, "convert_to_numpy": Kind.ARRAY}.get(last, Kind.TENSOR)
-    if last == "to_categorical":
-        return Kind.ARRAY
-    return None
+    if last in _KERAS_NAMES:
+        return _KERAS_NAMES[last]
+    if part in ("backend", "ops"):
+        return ValueKind.TENSOR
+    if ".schedules." in rest:
+        return ValueKind.OTHER
+    return _KERAS_PARTS.get(part) if last[:1].isupper() else None
 
 
-def _tensorflow(rest: str, last: str) -> Kind | None:
+def _tensorflow(rest: str, last: str) -> ValueKind | None:
     rest = rest.removeprefix("v1.")
-    if last == "Variable":
-        return Kind.VARIABLE
-    if last in ("Session", "InteractiveSession"):
-        return Kind.SESSION
-    if last == "Graph":
-        return Kind.GRAPH
-    if last == "GradientTape":
-        return Kind.TAPE
-    if rest == "function":
-        return Kind.TRACED
+    if last in _TENSORFLOW_NAMES:
+        return _TENSORFLOW_NAMES[last]
+    if rest in ("function", "saved_model.load"):
+        return ValueKind.TRACED if rest == "function" else ValueKind.MODEL
     if rest.startswith("data.") and (".Dataset" in f".{rest}" or last[:1].isupper()):
-        return Kind.DATASET
-    if rest == "saved_model.load":
-        return Kind.MODEL
-    if rest.partition(".")[0] in _TENSOR_MAKERS:
-        return Kind.TENSOR
-    return None
+        return ValueKind.DATASET
+    return ValueKind.TENSOR if rest.partition(".")[0] in _TENSOR_MAKERS else None
 
 
-def _numpy(rest: str, last: str) -> Kind | None:
+def _numpy(rest: str, last: str) -> ValueKind | None:
     if last in _NUMPY_SCALARS:
-        return Kind.NUMBER
+        return ValueKind.NUMBER
     if rest in ("random.default_rng", "random.RandomState", "random.seed"):
-        return Kind.OTHER
+        return ValueKind.OTHER
     if last in _TO_ARRAY or rest in _TO_ARRAY:
-        return Kind.ARRAY
+        return ValueKind.ARRAY
     return None
 
 
-def _jax(rest: str, last: str) -> Kind | None:
+def _jax(rest: str, last: str) -> ValueKind | None:
     if rest == "jit":
-        return Kind.TRACED
+        return ValueKind.TRACED
     if rest.startswith("numpy.") and (last in _TO_ARRAY or last in _REDUCTIONS):
-        return Kind.TENSOR
+        return ValueKind.TENSOR
     return None
 
 
-def _torch(rest: str, last: str) -> Kind | None:
+def _torch(rest: str, last: str) -> ValueKind | None:
     if rest.startswith("nn."):
-        return Kind.MODEL if last in ("Sequential", "Module") else Kind.LAYER
+        return ValueKind.MODEL if last in ("Sequential", "Module") else ValueKind.LAYER
     if rest.startswith("optim.") and last[:1].isupper():
-        return Kind.OPTIMIZER
+        return ValueKind.OPTIMIZER
     if rest in _TO_ARRAY or rest in ("tensor", "from_numpy", "cat", "rand", "randn", "stack"):
-        return Kind.TENSOR
+        return ValueKind.TENSOR
     return None
 
 
-def _builtin(last: str) -> Kind | None:
-    if last in _BUILTIN_NUMBERS:
-        return Kind.NUMBER
-    if last in _BUILTIN_TEXTS:
-        return Kind.TEXT
-    if last in _CONTAINERS:
-        return Kind.CONTAINER
-    return None
+_BUILTINS: Final = {
+    **dict.fromkeys(_BUILTIN_NUMBERS, ValueKind.NUMBER),
+    **dict.fromkeys(_BUILTIN_TEXTS, ValueKind.TEXT),
+    **dict.fromkeys(_CONTAINERS, ValueKind.CONTAINER),
+}
+
+
+def _builtin(_: str, last: str) -> ValueKind | None:
+    return _BUILTINS.get(last)
+
+
+def _collections(_: str, last: str) -> ValueKind | None:
+    return ValueKind.CONTAINER if last in _CONTAINERS else None
+
+
+def _number(_: str, last: str) -> ValueKind | None:
+    return None if last in ("sample", "choice", "choices") else ValueKind.NUMBER
+
+
+_BY_PACKAGE: Final[dict[str, Callable[[str, str], ValueKind | None]]] = {
+    "keras": _keras,
+    "tensorflow": _tensorflow,
+    "numpy": _numpy,
+    "jax": _jax,
+    "torch": _torch,
+    "builtins": _builtin,
+    "collections": _collections,
+    "random": _number,
+    "math": _number,
+    "time": _number,
+}
 
 
 def is_reduction(name: str) -> bool:
@@ -190,30 +202,30 @@ def is_reduction(name: str) -> bool:
 
 
 _MODEL_METHODS: Final = {
-    "predict": Kind.ARRAY,
-    "predict_on_batch": Kind.ARRAY,
-    "predict_step": Kind.TENSOR,
-    "get_weights": Kind.ARRAYS,
-    "fit": Kind.HISTORY,
-    "fit_generator": Kind.HISTORY,
-    "evaluate": Kind.NUMBER,
-    "train_on_batch": Kind.NUMBER,
-    "test_on_batch": Kind.NUMBER,
-    "count_params": Kind.NUMBER,
-    "to_json": Kind.TEXT,
+    "predict": ValueKind.ARRAY,
+    "predict_on_batch": ValueKind.ARRAY,
+    "predict_step": ValueKind.TENSOR,
+    "get_weights": ValueKind.ARRAYS,
+    "fit": ValueKind.HISTORY,
+    "fit_generator": ValueKind.HISTORY,
+    "evaluate": ValueKind.NUMBER,
+    "train_on_batch": ValueKind.NUMBER,
+    "test_on_batch": ValueKind.NUMBER,
+    "count_params": ValueKind.NUMBER,
+    "to_json": ValueKind.TEXT,
 }
 _MODEL_ATTRIBUTES: Final = {
-    "optimizer": Kind.OPTIMIZER,
-    "history": Kind.HISTORY,
-    "weights": Kind.ARRAYS,
-    "trainable_weights": Kind.ARRAYS,
-    "trainable_variables": Kind.ARRAYS,
-    "output": Kind.SYMBOLIC,
-    "input": Kind.SYMBOLIC,
-    "outputs": Kind.SYMBOLIC,
-    "inputs": Kind.SYMBOLIC,
-    "name": Kind.TEXT,
-    "stop_training": Kind.NUMBER,
+    "optimizer": ValueKind.OPTIMIZER,
+    "history": ValueKind.HISTORY,
+    "weights": ValueKind.ARRAYS,
+    "trainable_weights": ValueKind.ARRAYS,
+    "trainable_variables": ValueKind.ARRAYS,
+    "output": ValueKind.SYMBOLIC,
+    "input": ValueKind.SYMBOLIC,
+    "outputs": ValueKind.SYMBOLIC,
+    "inputs": ValueKind.SYMBOLIC,
+    "name": ValueKind.TEXT,
+    "stop_training": ValueKind.NUMBER,
 }
 _SAME: Final = frozenset(
     {"copy", "astype", "reshape", "ravel", "flatten", "transpose", "squeeze", "T", "detach", "cpu",
@@ -226,72 +238,70 @@ _PIPELINE: Final = frozenset(
 )  # fmt: skip
 
 
-def by_method(kind: Kind, method: str, *, has_axis: bool) -> Kind | None:
+_METHODS: Final = {
+    ValueKind.MODEL: _MODEL_METHODS,
+    ValueKind.LAYER: {"get_weights": ValueKind.ARRAYS},
+    ValueKind.OPTIMIZER: {"get_weights": ValueKind.ARRAYS},
+    ValueKind.METRIC: {"result": ValueKind.TENSOR},
+    ValueKind.DATASET: dict.fromkeys(_PIPELINE, ValueKind.DATASET),
+    ValueKind.TAPE: dict.fromkeys(("gradient", "jacobian", "batch_jacobian"), ValueKind.TENSOR),
+    ValueKind.SESSION: {"run": ValueKind.ARRAY},
+    ValueKind.NUMBER: dict.fromkeys(("item", "numpy", "mean", "sum"), ValueKind.NUMBER),
+}
+
+
+def by_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | None:
     """What a method of such a thing gives; None where it is not known."""
-    if kind is Kind.MODEL:
-        return _MODEL_METHODS.get(method)
-    if kind in (Kind.LAYER, Kind.OPTIMIZER) and method == "get_weights":
-        return Kind.ARRAYS
-    if kind is Kind.METRIC:
-        return {"result": Kind.TENSOR}.get(method)
-    if kind in HEAVY or kind is Kind.VARIABLE:
+    if kind in HEAVY or kind is ValueKind.VARIABLE:
         return _array_method(kind, method, has_axis=has_axis)
-    if kind is Kind.NUMBER and method in ("item", "numpy", "mean", "sum"):
-        return Kind.NUMBER
-    if kind is Kind.DATASET and method in _PIPELINE:
-        return Kind.DATASET
-    if kind is Kind.TAPE and method in ("gradient", "jacobian", "batch_jacobian"):
-        return Kind.TENSOR
-    if kind is Kind.SESSION and method == "run":
-        return Kind.ARRAY
-    return None
+    return _METHODS.get(kind, {}).get(method)
 
 
-def _array_method(kind: Kind, method: str, *, has_axis: bool) -> Kind | None:
+def _array_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | None:
     if method == "item":
-        return Kind.NUMBER
-    if method in _REDUCTIONS and kind is Kind.ARRAY and not has_axis:
-        return Kind.NUMBER
+        return ValueKind.NUMBER
+    if method in _REDUCTIONS and kind is ValueKind.ARRAY and not has_axis:
+        return ValueKind.NUMBER
     if method in _REDUCTIONS or method in _SAME:
         return kind
     if method in ("numpy", "tolist", "value", "read_value"):
-        return Kind.TENSOR if method in ("value", "read_value") else Kind.ARRAY
+        return ValueKind.TENSOR if method in ("value", "read_value") else ValueKind.ARRAY
     return None
 
 
-def attribute_of(kind: Kind, name: str) -> Kind | None:
+def attribute_of(kind: ValueKind, name: str) -> ValueKind | None:
     """What an attribute of such a thing is; None where it is not known."""
-    if kind is Kind.CALLBACK and name == "model":
-        return Kind.MODEL
-    if kind is Kind.MODEL:
+    if kind is ValueKind.CALLBACK and name == "model":
+        return ValueKind.MODEL
+    if kind is ValueKind.MODEL:
         return _MODEL_ATTRIBUTES.get(name)
     if kind in HEAVY and name in ("shape", "size", "ndim", "nbytes", "dtype"):
-        return Kind.NUMBER
+        return ValueKind.NUMBER
     if kind in HEAVY and name == "T":
         return kind
     return None
 
 
 _BASES: Final = {
-    "Model": Kind.MODEL,
-    "Sequential": Kind.MODEL,
-    "Functional": Kind.MODEL,
-    "Layer": Kind.LAYER,
-    "Optimizer": Kind.OPTIMIZER,
-    "Callback": Kind.CALLBACK,
-    "Metric": Kind.METRIC,
-    "PyDataset": Kind.DATASET,
-    "Sequence": Kind.DATASET,
+    "Model": ValueKind.MODEL,
+    "Sequential": ValueKind.MODEL,
+    "Functional": ValueKind.MODEL,
+    "Layer": ValueKind.LAYER,
+    "Optimizer": ValueKind.OPTIMIZER,
+    "Callback": ValueKind.CALLBACK,
+    "Metric": ValueKind.METRIC,
+    "PyDataset": ValueKind.DATASET,
+    "Sequence": ValueKind.DATASET,
 }
 
 
 @cache
-def base_kind(name: str) -> Kind | None:
+def base_kind(name: str) -> ValueKind | None:
     """What an object is whose class has this library class as a base."""
     package, _, rest = canonical(name).partition(".")
     last = rest.rpartition(".")[2]
     if package == "torch":
-        return Kind.MODEL if last == "Module" else None
+        return ValueKind.MODEL if last == "Module" else None
     if package not in ("keras", "tensorflow"):
         return None
     if last in _BASES:
@@ -300,6 +310,6 @@ def base_kind(name: str) -> Kind | None:
     return made if made in _BASES.values() else None
 
 
-def thing_made_by(thing: Thing) -> Kind | None:
+def thing_made_by(thing: Thing) -> ValueKind | None:
     """What a call of a function or class of a library makes."""
     return made_by(thing.name)

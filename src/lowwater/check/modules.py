@@ -1,11 +1,11 @@
-"""Finds the file that an import means: beside the importer, above it, or in a folder that is given."""
+"""Finds the file that an import means: beside the importer, above it, or in a given folder."""
 
 import os
 from collections.abc import Iterable
 from functools import cache
 
 
-class Modules:
+class ProjectModules:
     """The files of a project on disk, by the names that imports give them."""
 
     def __init__(self, roots: Iterable[str]) -> None:

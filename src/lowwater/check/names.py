@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from lowwater.check import library
 from lowwater.check.project import File, Project
-from lowwater.check.scopes import COMPREHENSIONS, Binding, How, Scope, Store, around
-from lowwater.check.things import Kind, Thing, Things
+from lowwater.check.scopes import COMPREHENSIONS, Binding, How, SourceScope, Store, around
+from lowwater.check.things import Thing, Things, ValueKind
 
 # How many calls are followed one into the other, and how many bindings of one name are read.
 _DEEPEST: Final = 12
@@ -15,19 +15,20 @@ _MOST_BINDINGS: Final = 12
 _MOST_CALLERS: Final = 20
 _UNKNOWN: Final[Things] = ()
 _NUMBERS: Final = (int, float, complex, bool)
+_PASS_ON: Final = ("builtins.abs", "copy.copy", "copy.deepcopy")
 _WRAPPERS: Final = ("tensorflow.function", "jax.jit", "functools.partial", "tensorflow.v1.function")
 
 
-class Names:
+class Resolver:
     """Answers what expressions of the project stand for; every answer is kept."""
 
     def __init__(self, project: Project) -> None:
         """Nothing is followed until somebody asks."""
         self._project = project
         self._known: dict[ast.AST, Things] = {}
-        self._fields: dict[tuple[Scope, str], list[Binding]] = {}
-        self._bases: dict[Scope, Things] = {}
-        self._callers: dict[Scope, list[ast.Call]] = {}
+        self._fields: dict[tuple[SourceScope, str], list[Binding]] = {}
+        self._bases: dict[SourceScope, Things] = {}
+        self._callers: dict[SourceScope, list[ast.Call]] = {}
         self._module_names: dict[tuple[str, str], Things] = {}
         self._depth = 0
 
@@ -51,7 +52,7 @@ class Names:
                 self._depth -= 1
         return found
 
-    def kinds(self, node: ast.expr | None) -> frozenset[Kind]:
+    def kinds(self, node: ast.expr | None) -> frozenset[ValueKind]:
         """The kinds of all that an expression may stand for."""
         return frozenset(thing.kind for thing in self.things(node))
 
@@ -61,22 +62,22 @@ class Names:
 
     def _constant(self, node: ast.Constant) -> Things:
         if isinstance(node.value, _NUMBERS):
-            return (Thing(Kind.NUMBER),)
-        return (Thing(Kind.TEXT),) if isinstance(node.value, str | bytes) else _UNKNOWN
+            return (Thing(ValueKind.NUMBER),)
+        return (Thing(ValueKind.TEXT),) if isinstance(node.value, str | bytes) else _UNKNOWN
 
     def _name(self, node: ast.Name) -> Iterable[Thing]:
         scope = scope_of(node)
         return self.named(node.id, scope)
 
-    def named(self, name: str, scope: Scope) -> Things:
+    def named(self, name: str, scope: SourceScope) -> Things:
         """What a name stands for in a scope."""
         holder = binder(name, scope)
         if holder is None:
             starred = self._from_stars(name, scope)
-            return starred or (Thing(Kind.FUNCTION, f"builtins.{name}"),)
+            return starred or (Thing(ValueKind.FUNCTION, f"builtins.{name}"),)
         return self._of_bindings(holder.binds[name][-_MOST_BINDINGS:], holder)
 
-    def _from_stars(self, name: str, scope: Scope) -> Things:
+    def _from_stars(self, name: str, scope: SourceScope) -> Things:
         top = scope.file.top
         for star in top.stars:
             dotted = star.module or ""
@@ -95,18 +96,18 @@ class Names:
 
     def attribute(self, owner: Thing, name: str) -> Iterable[Thing]:
         """What `owner.name` stands for."""
-        if owner.kind is Kind.MODULE:
+        if owner.kind is ValueKind.MODULE:
             if owner.scope is not None:
                 return self._in_module(owner.scope.file, name)
             return (self._library(f"{owner.name}.{name}"),)
         if owner.scope is not None and owner.scope.is_class:
             return self._field(owner, name)
-        if owner.kind in (Kind.CLASS, Kind.FUNCTION) and owner.name:
+        if owner.kind in (ValueKind.CLASS, ValueKind.FUNCTION) and owner.name:
             return (self._library(f"{owner.name}.{name}"),)
         kind = library.attribute_of(owner.kind, name)
         if kind is not None:
             return (Thing(kind, f"{owner.name}.{name}"),)
-        return (Thing(Kind.METHOD, f"{owner.name}.{name}", of=owner),)
+        return (Thing(ValueKind.METHOD, f"{owner.name}.{name}", of=owner),)
 
     def _field(self, owner: Thing, name: str) -> Iterator[Thing]:
         assert owner.scope is not None
@@ -121,10 +122,10 @@ class Names:
                 found = self._of_binding(binding, owner.scope)
                 is_found = is_found or bool(found)
                 yield from found
-        if not is_found and owner.kind is not Kind.INSTANCE:
+        if not is_found and owner.kind is not ValueKind.INSTANCE:
             kind = library.attribute_of(owner.kind, name)
             what = f"{owner.name}.{name}"
-            yield Thing(kind, what) if kind else Thing(Kind.METHOD, what, of=owner)
+            yield Thing(kind, what) if kind else Thing(ValueKind.METHOD, what, of=owner)
 
     def _bound(self, owner: Thing, node: ast.FunctionDef) -> Iterator[Thing]:
         for scope in self._scopes_of(owner):
@@ -134,14 +135,13 @@ class Names:
                     for value in method.returns:
                         yield from self.things(value)
                     return
-                for made in self._decorated(node, Thing(Kind.METHOD, node.name, method, owner)):
-                    yield made
+                yield from self._decorated(node, Thing(ValueKind.METHOD, node.name, method, owner))
                 return
 
-    def _scopes_of(self, owner: Thing) -> list[Scope]:
+    def _scopes_of(self, owner: Thing) -> list[SourceScope]:
         return [] if owner.scope is None else [owner.scope, *self.project_bases(owner.scope)]
 
-    def field_bindings(self, cls: Scope, name: str) -> list[Binding]:
+    def field_bindings(self, cls: SourceScope, name: str) -> list[Binding]:
         """All places that give `self.name` a value, in the class and the project's bases of it."""
         key = (cls, name)
         if key not in self._fields:
@@ -157,7 +157,7 @@ class Names:
 
     # -- classes
 
-    def bases(self, cls: Scope) -> Things:
+    def bases(self, cls: SourceScope) -> Things:
         """All classes that a class of the project descends from, as far as they are known."""
         if cls not in self._bases:
             self._bases[cls] = _UNKNOWN
@@ -171,40 +171,35 @@ class Names:
             self._bases[cls] = tuple(found)
         return self._bases[cls]
 
-    def project_bases(self, cls: Scope) -> list[Scope]:
+    def project_bases(self, cls: SourceScope) -> list[SourceScope]:
         """Those of its bases that are written in the project."""
         return [base.scope for base in self.bases(cls) if base.scope is not None]
 
-    def instance(self, cls: Scope) -> Thing:
+    def instance(self, cls: SourceScope) -> Thing:
         """An object of a class of the project."""
         for base in self.bases(cls):
             kind = library.base_kind(base.name) if base.scope is None else None
             if kind is not None:
                 return Thing(kind, cls.name, cls)
-        return Thing(Kind.INSTANCE, cls.name, cls)
+        return Thing(ValueKind.INSTANCE, cls.name, cls)
 
     # -- bindings
 
-    def _of_bindings(self, bindings: Iterable[Binding], scope: Scope) -> Things:
+    def _of_bindings(self, bindings: Iterable[Binding], scope: SourceScope) -> Things:
         return _unique(thing for one in bindings for thing in self._of_binding(one, scope))
 
-    def _of_binding(self, binding: Binding, scope: Scope) -> Things:
+    def _of_binding(self, binding: Binding, scope: SourceScope) -> Things:
         how = binding.how
-        if how is How.VALUE or how is How.AUGMENTED:
+        if how in (How.VALUE, How.AUGMENTED, How.ENTERED):
             return self.things(binding.value)
         if how is How.ITEM:
             return self._item(binding.value, binding.path)
         if how is How.PART:
             return self._part(binding.value, binding.path)
-        if how is How.ENTERED:
-            return self.things(binding.value)
-        if how is How.IMPORT:
-            return self._imported(binding, scope)
-        if how is How.DEFINED:
-            return self._defined(binding, scope)
         if how is How.EXCEPTION:
-            return (Thing(Kind.EXCEPTION),)
-        return self._parameter(binding, scope)
+            return (Thing(ValueKind.EXCEPTION),)
+        by_how = {How.IMPORT: self._imported, How.DEFINED: self._defined}
+        return by_how.get(how, self._parameter)(binding, scope)
 
     def _item(self, value: ast.expr | None, path: tuple[int, ...]) -> Things:
         """One item of an iterated value, or what is in it at a path."""
@@ -213,9 +208,11 @@ class Names:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             name, given = value.func.id, value.args
             if name == "range":
-                return (Thing(Kind.NUMBER, "range"),)
+                return (Thing(ValueKind.NUMBER, "range"),)
             if name == "enumerate" and given and path:
-                return self._item(given[0], path[1:]) if path[0] else (Thing(Kind.NUMBER, name),)
+                return (
+                    self._item(given[0], path[1:]) if path[0] else (Thing(ValueKind.NUMBER, name),)
+                )
             if name == "zip" and path:
                 return self._item(given[path[0]], path[1:]) if path[0] < len(given) else _UNKNOWN
             if name in ("sorted", "reversed", "list", "tuple", "tqdm") and given:
@@ -234,14 +231,14 @@ class Names:
 
     def _items_of(self, things: Things) -> Iterator[Thing]:
         for thing in things:
-            if thing.kind in (Kind.ARRAY, Kind.ARRAYS):
-                yield Thing(Kind.ARRAY, thing.name)
-            elif thing.kind is Kind.TENSOR:
+            if thing.kind in (ValueKind.ARRAY, ValueKind.ARRAYS):
+                yield Thing(ValueKind.ARRAY, thing.name)
+            elif thing.kind is ValueKind.TENSOR:
                 yield thing
-            elif thing.kind is Kind.DATASET:
-                yield Thing(Kind.TENSOR, thing.name)
+            elif thing.kind is ValueKind.DATASET:
+                yield Thing(ValueKind.TENSOR, thing.name)
 
-    def _imported(self, binding: Binding, scope: Scope) -> Things:
+    def _imported(self, binding: Binding, scope: SourceScope) -> Things:
         node, alias = binding.node
         file: File = scope.file
         if isinstance(node, ast.Import):
@@ -263,8 +260,8 @@ class Names:
             return (self._library(dotted),)
         found = self._module(dotted, file, level)
         if found is None:
-            return _UNKNOWN if level else (Thing(Kind.MODULE, dotted),)
-        return (Thing(Kind.MODULE, dotted, found.top),)
+            return _UNKNOWN if level else (Thing(ValueKind.MODULE, dotted),)
+        return (Thing(ValueKind.MODULE, dotted, found.top),)
 
     def _module(self, dotted: str, file: File, level: int) -> File | None:
         if not level and library.is_library(dotted):
@@ -274,7 +271,7 @@ class Names:
     def _in_module(self, file: File, name: str) -> Things:
         key = (file.path, name)
         if key not in self._module_names:
-            # Modules that import a name from each other in a circle add nothing.
+            # ProjectModules that import a name from each other in a circle add nothing.
             self._module_names[key] = _UNKNOWN
             self._module_names[key] = self._find_in_module(file, name)
         return self._module_names[key]
@@ -287,34 +284,34 @@ class Names:
         if starred or not file.is_package:
             return starred
         found = self._project.module(name, file.path, 1)
-        return _UNKNOWN if found is None else (Thing(Kind.MODULE, name, found.top),)
+        return _UNKNOWN if found is None else (Thing(ValueKind.MODULE, name, found.top),)
 
     def _library(self, dotted: str) -> Thing:
         name = library.canonical(dotted)
         last = name.rpartition(".")[2]
         if last[:1].isupper():
-            return Thing(Kind.CLASS, name)
-        return Thing(Kind.MODULE if "." not in name else Kind.FUNCTION, name)
+            return Thing(ValueKind.CLASS, name)
+        return Thing(ValueKind.MODULE if "." not in name else ValueKind.FUNCTION, name)
 
-    def _defined(self, binding: Binding, scope: Scope) -> Things:
+    def _defined(self, binding: Binding, _: SourceScope) -> Things:
         node = binding.node
-        inner = _child_of(scope, node)
+        inner = _own_scope(node)
         if inner is None:
             return _UNKNOWN
         if isinstance(node, ast.ClassDef):
-            return (Thing(Kind.CLASS, node.name, inner),)
-        return tuple(self._decorated(node, Thing(Kind.FUNCTION, node.name, inner)))
+            return (Thing(ValueKind.CLASS, node.name, inner),)
+        return tuple(self._decorated(node, Thing(ValueKind.FUNCTION, node.name, inner)))
 
     def _decorated(self, node: Any, thing: Thing) -> Iterator[Thing]:  # noqa: ANN401 - a function
         for decorator in node.decorator_list:
             call = decorator if isinstance(decorator, ast.Call) else None
             for made in self.things(call.func if call else decorator):
-                if library.made_by(made.name) is Kind.TRACED and made.scope is None:
-                    yield Thing(Kind.TRACED, node.name, thing.scope, thing)
+                if library.made_by(made.name) is ValueKind.TRACED and made.scope is None:
+                    yield Thing(ValueKind.TRACED, node.name, thing.scope, thing)
                     return
         yield thing
 
-    def _parameter(self, binding: Binding, scope: Scope) -> Things:
+    def _parameter(self, binding: Binding, scope: SourceScope) -> Things:
         """`self` is known; of the rest, only what a default value tells."""
         node = binding.node
         if not scope.is_function:
@@ -325,11 +322,11 @@ class Names:
             assert isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
             decorators = {ast.unparse(one) for one in scope.node.decorator_list}
             if "classmethod" in decorators:
-                return (Thing(Kind.CLASS, cls.name, cls),)
+                return (Thing(ValueKind.CLASS, cls.name, cls),)
             return _UNKNOWN if "staticmethod" in decorators else (self.instance(cls),)
         return self._given(binding.node, scope)
 
-    def _given(self, parameter: ast.arg, function: Scope) -> Things:
+    def _given(self, parameter: ast.arg, function: SourceScope) -> Things:
         """What the calls in the same file give for a parameter."""
         if parameter not in self._known:
             self._known[parameter] = _UNKNOWN
@@ -341,14 +338,14 @@ class Names:
             self._known[parameter] = _unique(found)
         return self._known[parameter]
 
-    def calls_of_function(self, function: Scope) -> list[ast.Call]:
+    def calls_of_function(self, function: SourceScope) -> list[ast.Call]:
         """The calls of a function or method in its own file; of `__init__`, those of its class."""
         if function not in self._callers:
             self._callers[function] = []
             self._callers[function] = [*self._find_callers(function)]
         return self._callers[function]
 
-    def _find_callers(self, function: Scope) -> Iterator[ast.Call]:
+    def _find_callers(self, function: SourceScope) -> Iterator[ast.Call]:
         is_init = function.name == "__init__"
         wanted = function.outer if is_init and function.outer is not None else function
         by_name = self._calls_by_name(function.file)
@@ -380,9 +377,9 @@ class Names:
         """What a call of a thing gives."""
         if thing.scope is not None:
             return self._called_here(thing, node)
-        if thing.kind is Kind.METHOD:
+        if thing.kind is ValueKind.METHOD:
             return self._called_method(thing, node)
-        if thing.kind in (Kind.FUNCTION, Kind.CLASS, Kind.MODULE):
+        if thing.kind in (ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.MODULE):
             return self._called_library(thing, node)
         return self._called_object(thing, node)
 
@@ -390,37 +387,37 @@ class Names:
         scope = thing.scope
         assert scope is not None
         if scope.is_class:
-            if thing.kind is Kind.CLASS:
+            if thing.kind is ValueKind.CLASS:
                 return (self.instance(scope),)
             return self._called_instance(thing, node)
         if scope.yields:
-            return (Thing(Kind.OTHER, f"generator {scope.name}", scope),)
+            return (Thing(ValueKind.OTHER, f"generator {scope.name}", scope),)
         found = [one for value in scope.returns for one in self.things(value)]
-        if thing.kind is Kind.TRACED:
-            return found or (Thing(Kind.TENSOR, thing.name),)
+        if thing.kind is ValueKind.TRACED:
+            return found or (Thing(ValueKind.TENSOR, thing.name),)
         return found
 
     def _called_instance(self, thing: Thing, node: ast.Call) -> Iterable[Thing]:
         assert thing.scope is not None
-        if thing.kind in (Kind.MODEL, Kind.LAYER):
+        if thing.kind in (ValueKind.MODEL, ValueKind.LAYER):
             return self._called_object(Thing(thing.kind, thing.name), node)
         own = next(iter(self._field(thing, "__call__")), None)
         return self._called_here(own, node) if own is not None and own.scope is not None else ()
 
     def _called_object(self, thing: Thing, node: ast.Call) -> Things:
-        if thing.kind in (Kind.MODEL, Kind.LAYER):
+        if thing.kind in (ValueKind.MODEL, ValueKind.LAYER):
             given = self.kinds(node.args[0]) if node.args else frozenset()
-            if Kind.SYMBOLIC in given:
-                return (Thing(Kind.SYMBOLIC, thing.name),)
-            if thing.kind is Kind.MODEL:
-                return (Thing(Kind.TENSOR, thing.name),)
-            return (Thing(Kind.TENSOR, thing.name),) if Kind.TENSOR in given else _UNKNOWN
+            if ValueKind.SYMBOLIC in given:
+                return (Thing(ValueKind.SYMBOLIC, thing.name),)
+            if thing.kind is ValueKind.MODEL:
+                return (Thing(ValueKind.TENSOR, thing.name),)
+            return (Thing(ValueKind.TENSOR, thing.name),) if ValueKind.TENSOR in given else _UNKNOWN
         return _UNKNOWN
 
     def _called_method(self, thing: Thing, node: ast.Call) -> Things:
         assert thing.of is not None
         method = thing.last_name
-        if method in ("get", "pop") and thing.of.kind is Kind.CONTAINER:
+        if method in ("get", "pop") and thing.of.kind is ValueKind.CONTAINER:
             return _UNKNOWN
         kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
         return _UNKNOWN if kind is None else (Thing(kind, thing.name),)
@@ -428,49 +425,54 @@ class Names:
     def _called_library(self, thing: Thing, node: ast.Call) -> Things:
         name = thing.name
         if name in _WRAPPERS and node.args:
-            wrapped = self.things(node.args[0])
-            if name == "functools.partial":
-                return wrapped
-            return tuple(Thing(Kind.TRACED, one.last_name, one.scope, one) for one in wrapped) or (
-                Thing(Kind.TRACED, name),
-            )
-        if library.is_reduction(name):
-            return (Thing(Kind.ARRAY if _has_axis(node, "") else Kind.NUMBER, name),)
-        kind = library.made_by(name)
-        if kind is Kind.CONTAINER and _is_bounded(node, thing.last_name):
-            kind = Kind.BOUNDED
-        if name in ("builtins.sum", "builtins.max", "builtins.min", "builtins.abs") and node.args:
-            return self.things(node.args[0]) if name == "builtins.abs" else _UNKNOWN
-        if name in ("copy.copy", "copy.deepcopy") and node.args:
+            return self._wrapped(name, node.args[0])
+        if name in _PASS_ON and node.args:
             return self.things(node.args[0])
+        if library.is_reduction(name):
+            return (Thing(ValueKind.ARRAY if _has_axis(node, "") else ValueKind.NUMBER, name),)
         if name in ("builtins.list", "builtins.tuple", "builtins.dict") and node.args:
-            return (Thing(Kind.CONTAINER, name), *self._heavy(node.args[0]))
+            return (Thing(ValueKind.CONTAINER, name), *self._heavy(node.args[0]))
+        kind = library.made_by(name)
+        if kind is ValueKind.CONTAINER and _is_bounded(node, thing.last_name):
+            kind = ValueKind.BOUNDED
         return _UNKNOWN if kind is None else (Thing(kind, name),)
+
+    def _wrapped(self, name: str, node: ast.expr) -> Things:
+        """What `tf.function(f)` or `partial(f, …)` gives."""
+        inside = self.things(node)
+        if name == "functools.partial":
+            return inside
+        known = tuple(Thing(ValueKind.TRACED, one.last_name, one.scope, one) for one in inside)
+        return known or (Thing(ValueKind.TRACED, name),)
 
     def _heavy(self, node: ast.expr) -> Iterator[Thing]:
         for thing in self.things(node):
-            if thing.kind in (Kind.ARRAY, Kind.ARRAYS, Kind.TENSOR):
-                yield Thing(Kind.ARRAYS, thing.name)
+            if thing.kind in (ValueKind.ARRAY, ValueKind.ARRAYS, ValueKind.TENSOR):
+                yield Thing(ValueKind.ARRAYS, thing.name)
 
     # -- the rest of the expressions
 
     def _operation(self, node: ast.BinOp) -> Iterable[Thing]:
         left, right = self.things(node.left), self.things(node.right)
         kinds = {thing.kind for thing in (*left, *right)}
-        for kind in (Kind.SYMBOLIC, Kind.TENSOR, Kind.VARIABLE, Kind.ARRAY):
+        for kind in (ValueKind.SYMBOLIC, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.ARRAY):
             if kind in kinds:
-                result = Kind.TENSOR if kind is Kind.VARIABLE else kind
+                result = ValueKind.TENSOR if kind is ValueKind.VARIABLE else kind
                 name = next(one.name for one in (*left, *right) if one.kind is kind)
                 return (Thing(result, name),)
-        if left and right and kinds <= {Kind.NUMBER}:
-            return (Thing(Kind.NUMBER),)
-        if Kind.TEXT in kinds:
-            return (Thing(Kind.TEXT),)
+        if left and right and kinds <= {ValueKind.NUMBER}:
+            return (Thing(ValueKind.NUMBER),)
+        if ValueKind.TEXT in kinds:
+            return (Thing(ValueKind.TEXT),)
         # A number with something unknown: often a number, and never said to be one.
-        return (Thing(Kind.CONTAINER),) if Kind.CONTAINER in kinds else _UNKNOWN
+        return (Thing(ValueKind.CONTAINER),) if ValueKind.CONTAINER in kinds else _UNKNOWN
 
     def _unary(self, node: ast.UnaryOp) -> Things:
-        return (Thing(Kind.NUMBER),) if isinstance(node.op, ast.Not) else self.things(node.operand)
+        return (
+            (Thing(ValueKind.NUMBER),)
+            if isinstance(node.op, ast.Not)
+            else self.things(node.operand)
+        )
 
     def _either(self, node: ast.IfExp) -> Things:
         return (*self.things(node.body), *self.things(node.orelse))
@@ -481,45 +483,50 @@ class Names:
 
     def _compare(self, node: ast.Compare) -> Iterator[Thing]:
         operands = [thing for one in (node.left, *node.comparators) for thing in self.things(one)]
-        heavy = [thing for thing in operands if thing.kind in (Kind.ARRAY, Kind.TENSOR)]
-        yield heavy[0] if heavy else Thing(Kind.NUMBER)
+        heavy = [thing for thing in operands if thing.kind in (ValueKind.ARRAY, ValueKind.TENSOR)]
+        yield heavy[0] if heavy else Thing(ValueKind.NUMBER)
 
     def _collection(self, node: ast.List | ast.Set | ast.Tuple) -> Iterator[Thing]:
-        yield Thing(Kind.CONTAINER, type(node).__name__.lower())
+        yield Thing(ValueKind.CONTAINER, type(node).__name__.lower())
         for value in node.elts:
             yield from self._held(value)
 
     def _mapping(self, node: ast.Dict) -> Iterator[Thing]:
-        yield Thing(Kind.CONTAINER, "dict")
+        yield Thing(ValueKind.CONTAINER, "dict")
         for value in node.values:
             yield from self._held(value)
 
     def _held(self, value: ast.expr) -> Iterator[Thing]:
         """What a display passes on of its items: those whose memory counts."""
         for thing in self.things(value):
-            if thing.kind in (Kind.ARRAY, Kind.ARRAYS, Kind.TENSOR):
-                yield Thing(Kind.ARRAYS, thing.name)
-            elif thing.kind in (Kind.MODEL, Kind.HISTORY, Kind.TAPE, Kind.EXCEPTION):
+            if thing.kind in (ValueKind.ARRAY, ValueKind.ARRAYS, ValueKind.TENSOR):
+                yield Thing(ValueKind.ARRAYS, thing.name)
+            elif thing.kind in (
+                ValueKind.MODEL,
+                ValueKind.HISTORY,
+                ValueKind.TAPE,
+                ValueKind.EXCEPTION,
+            ):
                 yield thing
 
     def _comprehended(self, node: Any) -> Iterator[Thing]:  # noqa: ANN401 - any comprehension
-        yield Thing(Kind.CONTAINER, "comprehension")
+        yield Thing(ValueKind.CONTAINER, "comprehension")
         yield from self._held(node.value if isinstance(node, ast.DictComp) else node.elt)
 
     def _item_of(self, node: ast.Subscript) -> Iterator[Thing]:
         for thing in self.things(node.value):
-            if thing.kind is Kind.ARRAYS:
+            if thing.kind is ValueKind.ARRAYS:
                 is_part = isinstance(node.slice, ast.Slice)
-                yield Thing(Kind.ARRAYS if is_part else Kind.ARRAY, thing.name)
-            elif thing.kind in (Kind.ARRAY, Kind.TENSOR, Kind.SYMBOLIC):
+                yield Thing(ValueKind.ARRAYS if is_part else ValueKind.ARRAY, thing.name)
+            elif thing.kind in (ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.SYMBOLIC):
                 yield thing
-            elif thing.kind is Kind.CONTAINER and isinstance(node.slice, ast.Slice):
-                yield Thing(Kind.BOUNDED)
+            elif thing.kind is ValueKind.CONTAINER and isinstance(node.slice, ast.Slice):
+                yield Thing(ValueKind.BOUNDED)
 
     def _lambda(self, node: ast.Lambda) -> Iterator[Thing]:
-        scope = _child_of(scope_of(node), node)
+        scope = _own_scope(node)
         if scope is not None:
-            yield Thing(Kind.FUNCTION, "lambda", scope)
+            yield Thing(ValueKind.FUNCTION, "lambda", scope)
 
     def _walrus(self, node: ast.NamedExpr) -> Things:
         return self.things(node.value)
@@ -528,17 +535,17 @@ class Names:
         return self.things(node.value)
 
     def _text(self, _: ast.expr) -> Things:
-        return (Thing(Kind.TEXT),)
+        return (Thing(ValueKind.TEXT),)
 
 
-def _is_of(thing: Thing, wanted: Scope) -> bool:
+def _is_of(thing: Thing, wanted: SourceScope) -> bool:
     """Whether it is this function or class, wrapped or not."""
     return thing.scope is wanted and thing.kind in (
-        Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.TRACED,
+        ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.METHOD, ValueKind.TRACED,
     )  # fmt: skip
 
 
-def argument(call: ast.Call, function: Scope, name: str) -> ast.expr | None:
+def argument(call: ast.Call, function: SourceScope, name: str) -> ast.expr | None:
     """What a call gives for a parameter; None where it gives nothing, or by `*`."""
     for keyword in call.keywords:
         if keyword.arg == name:
@@ -553,11 +560,11 @@ def argument(call: ast.Call, function: Scope, name: str) -> ast.expr | None:
     return None if has_star or not 0 <= at < len(call.args) else call.args[at]
 
 
-def scope_of(node: ast.AST) -> Scope:
+def scope_of(node: ast.AST) -> SourceScope:
     """The scope that a node of a file is evaluated in."""
     inner: ast.AST = node
     for outer in around(node):
-        scope: Scope | None = getattr(outer, "scope", None)
+        scope: SourceScope | None = getattr(outer, "scope", None)
         if scope is not None and not _is_outside(inner, outer):
             return scope
         inner = outer
@@ -577,7 +584,7 @@ def _is_outside(child: ast.AST, owner: Any) -> bool:  # noqa: ANN401 - the node 
     return isinstance(owner, ast.Lambda) and child is not owner.body
 
 
-def binder(name: str, scope: Scope) -> Scope | None:
+def binder(name: str, scope: SourceScope) -> SourceScope | None:
     """The scope whose name this is; None where no scope of the file binds it."""
     first, here = True, scope
     while True:
@@ -589,19 +596,20 @@ def binder(name: str, scope: Scope) -> Scope | None:
         here = here.outer
 
 
-def _child_of(scope: Scope, node: ast.AST) -> Scope | None:
-    found: Scope | None = getattr(node, "scope", None)
-    return found if found is not None and found.outer is scope else found
+def _own_scope(node: ast.AST) -> SourceScope | None:
+    """The scope of a class, function or lambda."""
+    found: SourceScope | None = getattr(node, "scope", None)
+    return found
 
 
-def _own_fields(cls: Scope, name: str) -> Iterator[Binding]:
+def _own_fields(cls: SourceScope, name: str) -> Iterator[Binding]:
     yield from cls.binds.get(name, ())
     for store in stores_of_self(cls):
         if isinstance(store.target, ast.Attribute) and store.target.attr == name:
             yield store.binding
 
 
-def stores_of_self(cls: Scope) -> Iterator[Store]:
+def stores_of_self(cls: SourceScope) -> Iterator[Store]:
     """All `self.name = …` in the methods of a class."""
     for method in cls.children:
         own = self_name(method)
@@ -614,7 +622,7 @@ def stores_of_self(cls: Scope) -> Iterator[Store]:
                     yield store
 
 
-def self_name(method: Scope) -> str | None:
+def self_name(method: SourceScope) -> str | None:
     """The name of the first parameter of a method."""
     if not method.is_function or not method.parameters:
         return None
@@ -648,34 +656,34 @@ def _is_bounded(node: ast.Call, last: str) -> bool:
 
 
 def _unique(things: Iterable[Thing]) -> Things:
-    seen: dict[tuple[Kind, str, Scope | None], Thing] = {}
+    seen: dict[tuple[ValueKind, str, SourceScope | None], Thing] = {}
     for thing in things:
         seen.setdefault((thing.kind, thing.name, thing.scope), thing)
     return tuple(seen.values())
 
 
 _READERS: Final[dict[type, Any]] = {
-    ast.Constant: Names._constant,  # noqa: SLF001 - the table of this class
-    ast.Name: Names._name,  # noqa: SLF001
-    ast.Attribute: Names._attribute,  # noqa: SLF001
-    ast.Call: Names._call,  # noqa: SLF001
-    ast.BinOp: Names._operation,  # noqa: SLF001
-    ast.UnaryOp: Names._unary,  # noqa: SLF001
-    ast.IfExp: Names._either,  # noqa: SLF001
-    ast.BoolOp: Names._bool,  # noqa: SLF001
-    ast.Compare: Names._compare,  # noqa: SLF001
-    ast.List: Names._collection,  # noqa: SLF001
-    ast.Tuple: Names._collection,  # noqa: SLF001
-    ast.Set: Names._collection,  # noqa: SLF001
-    ast.Dict: Names._mapping,  # noqa: SLF001
-    ast.ListComp: Names._comprehended,  # noqa: SLF001
-    ast.SetComp: Names._comprehended,  # noqa: SLF001
-    ast.GeneratorExp: Names._comprehended,  # noqa: SLF001
-    ast.DictComp: Names._comprehended,  # noqa: SLF001
-    ast.Subscript: Names._item_of,  # noqa: SLF001
-    ast.Lambda: Names._lambda,  # noqa: SLF001
-    ast.NamedExpr: Names._walrus,  # noqa: SLF001
-    ast.Await: Names._awaited,  # noqa: SLF001
-    ast.Starred: Names._awaited,  # noqa: SLF001
-    ast.JoinedStr: Names._text,  # noqa: SLF001
+    ast.Constant: Resolver._constant,  # noqa: SLF001 - the table of this class
+    ast.Name: Resolver._name,  # noqa: SLF001
+    ast.Attribute: Resolver._attribute,  # noqa: SLF001
+    ast.Call: Resolver._call,  # noqa: SLF001
+    ast.BinOp: Resolver._operation,  # noqa: SLF001
+    ast.UnaryOp: Resolver._unary,  # noqa: SLF001
+    ast.IfExp: Resolver._either,  # noqa: SLF001
+    ast.BoolOp: Resolver._bool,  # noqa: SLF001
+    ast.Compare: Resolver._compare,  # noqa: SLF001
+    ast.List: Resolver._collection,  # noqa: SLF001
+    ast.Tuple: Resolver._collection,  # noqa: SLF001
+    ast.Set: Resolver._collection,  # noqa: SLF001
+    ast.Dict: Resolver._mapping,  # noqa: SLF001
+    ast.ListComp: Resolver._comprehended,  # noqa: SLF001
+    ast.SetComp: Resolver._comprehended,  # noqa: SLF001
+    ast.GeneratorExp: Resolver._comprehended,  # noqa: SLF001
+    ast.DictComp: Resolver._comprehended,  # noqa: SLF001
+    ast.Subscript: Resolver._item_of,  # noqa: SLF001
+    ast.Lambda: Resolver._lambda,  # noqa: SLF001
+    ast.NamedExpr: Resolver._walrus,  # noqa: SLF001
+    ast.Await: Resolver._awaited,  # noqa: SLF001
+    ast.Starred: Resolver._awaited,  # noqa: SLF001
+    ast.JoinedStr: Resolver._text,  # noqa: SLF001
 }

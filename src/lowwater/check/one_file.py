@@ -16,7 +16,7 @@ _LONGEST_LINE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFile:
     """What was found in one file, or why it was not checked."""
 
     path: str
@@ -24,7 +24,7 @@ class Checked:
     unchecked: Unchecked | None = None
 
 
-def check(path: str, data: bytes, project: Project) -> Checked:
+def check(path: str, data: bytes, project: Project) -> CheckedFile:
     """The findings in one file."""
     try:
         text = decoded(data)
@@ -42,11 +42,11 @@ def check(path: str, data: bytes, project: Project) -> Checked:
         return _unchecked(path, f"not valid Python: {error}")
     except (RecursionError, MemoryError):
         return _unchecked(path, "too deeply nested")
-    return Checked(path, tuple(_with_lines(found, text)))
+    return CheckedFile(path, tuple(_with_lines(found, text)))
 
 
-def _unchecked(path: str, why: str) -> Checked:
-    return Checked(path, unchecked=Unchecked(path, why))
+def _unchecked(path: str, why: str) -> CheckedFile:
+    return CheckedFile(path, unchecked=Unchecked(path, why))
 
 
 def decoded(data: bytes) -> str:

@@ -1,10 +1,13 @@
 """The files of the project as modules: each parsed once, when somebody asks."""
 
 import ast
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lowwater.check.scopes import Scope, scan
+from lowwater.check.scopes import SourceScope, scan
+
+UNREADABLE = (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError)
 
 
 @dataclass(eq=False, slots=True)
@@ -13,7 +16,7 @@ class File:
 
     path: str
     text: str
-    top: Scope = field(init=False)
+    top: SourceScope = field(init=False)
     is_package: bool = False
     # What was looked up in it, kept for the next who asks.
     names: dict[str, dict[str, list[ast.Call]]] = field(default_factory=dict)
@@ -22,7 +25,9 @@ class File:
 class Project:
     """Finds the module that an import in a file of the project means."""
 
-    def __init__(self, find: Callable[[str, str, int], str | None], read: Callable[[str], str]):
+    def __init__(
+        self, find: Callable[[str, str, int], str | None], read: Callable[[str], str]
+    ) -> None:
         """`find(dotted, importer, level)` gives a path, or None where it is not the project's."""
         self._find, self._read = find, read
         self._files: dict[str, File | None] = {}
@@ -46,11 +51,9 @@ class Project:
     def _file(self, path: str) -> File | None:
         if path not in self._files:
             self._files[path] = None
-            try:
+            # A module that cannot be read tells nothing about the names in it.
+            with contextlib.suppress(*UNREADABLE):
                 self.add(path, self._read(path))
-            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-                # A module that cannot be read tells nothing about the names in it.
-                pass
         return self._files[path]
 
 

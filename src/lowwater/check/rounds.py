@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import Final
 
-from lowwater.check.scopes import COMPREHENSIONS, LOOPS, Scope, around
+from lowwater.check.scopes import COMPREHENSIONS, LOOPS, SourceScope, around
 
 # As few rounds as this are no loop that memory grows in.
 FEW_ROUNDS: Final = 3
@@ -17,7 +17,7 @@ _BATCH: Final = "batch"
 class Passage:
     """A function that is called in a round, and the call."""
 
-    function: Scope
+    function: SourceScope
     call: ast.Call
 
 
@@ -49,7 +49,8 @@ class Round:
 
 def loops_around(node: ast.AST) -> list[ast.AST]:
     """The loops of the same function that repeat a node, the innermost first."""
-    found, inner = [], node
+    found: list[ast.AST] = []
+    inner = node
     for outer in around(node):
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             break
@@ -121,7 +122,7 @@ def callback_round(name: str) -> str | None:
     return _BATCH if is_of_batches or name.startswith("on_batch_") else None
 
 
-def rounds_of_methods(cls: Scope) -> dict[Scope, str]:
+def rounds_of_methods(cls: SourceScope) -> dict[SourceScope, str]:
     """The methods of a callback that are called every epoch or batch, and those that they call."""
     found = {
         method: name
@@ -137,7 +138,7 @@ def rounds_of_methods(cls: Scope) -> dict[Scope, str]:
     return found
 
 
-def _own_calls(cls: Scope, method: Scope) -> list[Scope]:
+def _own_calls(cls: SourceScope, method: SourceScope) -> list[SourceScope]:
     """The methods of the class that a method of it calls by `self.name(…)`."""
     own = method.parameters[0].arg if method.parameters else ""
     names = {

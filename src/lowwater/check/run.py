@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from lowwater.check.judge import FRAMEWORK_WORDS, asked
-from lowwater.check.modules import Modules
-from lowwater.check.one_file import LARGEST_BYTES, Checked, check, decoded
+from lowwater.check.modules import ProjectModules
+from lowwater.check.one_file import LARGEST_BYTES, CheckedFile, check, decoded
 from lowwater.check.project import Project
 from lowwater.check.walk import files
 from lowwater.model.source import SourceReport, Unchecked
@@ -12,7 +12,7 @@ from lowwater.model.source import SourceReport, Unchecked
 
 def run(paths: Sequence[str], *, preview: bool = False) -> SourceReport:
     """Check all files below these paths."""
-    project = Project(Modules(paths).find, read_text)
+    project = Project(ProjectModules(paths).find, read_text)
     checked = [_checked(path, project) for path in files(paths)]
     findings = [one for file in checked for one in file.findings]
     shown = [one for one in findings if preview or not one.is_preview]
@@ -24,16 +24,16 @@ def run(paths: Sequence[str], *, preview: bool = False) -> SourceReport:
     )
 
 
-def _checked(path: str, project: Project) -> Checked:
+def _checked(path: str, project: Project) -> CheckedFile:
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST_BYTES + 1)
     except OSError as error:
-        return Checked(path, unchecked=Unchecked(path, error.strerror or str(error)))
+        return CheckedFile(path, unchecked=Unchecked(path, error.strerror or str(error)))
     if len(data) > LARGEST_BYTES:
-        return Checked(path, unchecked=Unchecked(path, "larger than 10 MiB"))
+        return CheckedFile(path, unchecked=Unchecked(path, "larger than 10 MiB"))
     if not FRAMEWORK_WORDS.search(data) or not asked(data.decode("latin-1")):
-        return Checked(path)
+        return CheckedFile(path)
     return check(path, data, project)
 
 

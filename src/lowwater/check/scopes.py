@@ -49,7 +49,7 @@ class Store(NamedTuple):
     binding: Binding
 
 
-class Scope:
+class SourceScope:
     """A file, class, function or comprehension: what is bound and called in it."""
 
     __slots__ = (
@@ -57,7 +57,7 @@ class Scope:
         "stars", "statements", "stores", "yields",
     )  # fmt: skip
 
-    def __init__(self, node: ast.AST, outer: "Scope | None", file: Any) -> None:  # noqa: ANN401 - a `File`
+    def __init__(self, node: ast.AST, outer: "SourceScope | None", file: Any) -> None:  # noqa: ANN401 - a `File`
         """An empty scope."""
         self.node, self.outer, self.file = node, outer, file
         node.scope = self  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ class Scope:
         self.statements: list[ast.stmt] = []
         self.stars: list[ast.ImportFrom] = []
         self.foreign: set[str] = set()
-        self.children: list[Scope] = []
+        self.children: list[SourceScope] = []
 
     @property
     def name(self) -> str:
@@ -96,13 +96,13 @@ class Scope:
         given = self.node.args
         return [*given.posonlyargs, *given.args, *given.kwonlyargs]
 
-    def inside(self) -> Iterator["Scope"]:
+    def inside(self) -> Iterator["SourceScope"]:
         """This scope and all that are within it."""
         yield self
         for child in self.children:
             yield from child.inside()
 
-    def method(self, name: str) -> "Scope | None":
+    def method(self, name: str) -> "SourceScope | None":
         """The function of this name that is defined right here; the last one counts."""
         found = [one for one in self.children if one.is_function and one.name == name]
         return found[-1] if found else None
@@ -142,16 +142,16 @@ def around(node: ast.AST) -> Iterator[ast.AST]:
         outer = up(outer)
 
 
-def scan(tree: ast.Module, file: Any) -> Scope:  # noqa: ANN401 - a `File`
+def scan(tree: ast.Module, file: Any) -> SourceScope:  # noqa: ANN401 - a `File`
     """The scope of a file, with all scopes within it."""
-    top = Scope(tree, None, file)
-    waiting: list[Scope] = [top]
+    top = SourceScope(tree, None, file)
+    waiting: list[SourceScope] = [top]
     for scope in waiting:
         _fill(scope, waiting)
     return top
 
 
-def _fill(scope: Scope, waiting: list[Scope]) -> None:
+def _fill(scope: SourceScope, waiting: list[SourceScope]) -> None:
     root: Any = scope.node
     nodes: list[Any] = _roots(scope, root)
     handle = _HANDLERS.get
@@ -161,7 +161,7 @@ def _fill(scope: Scope, waiting: list[Scope]) -> None:
         if kind is ast.Name or kind is ast.Constant:
             continue
         if kind in _SCOPES and node is not root:
-            inner = Scope(node, scope, scope.file)
+            inner = SourceScope(node, scope, scope.file)
             scope.children.append(inner)
             waiting.append(inner)
             nodes += _outside(node, scope)
@@ -181,7 +181,7 @@ def _fill(scope: Scope, waiting: list[Scope]) -> None:
                 nodes.append(value)
 
 
-def _roots(scope: Scope, root: Any) -> list[Any]:  # noqa: ANN401 - the node of a scope
+def _roots(scope: SourceScope, root: Any) -> list[Any]:  # noqa: ANN401 - the node of a scope
     """What is evaluated inside a scope."""
     kind = root.__class__
     if kind is ast.Module or kind is ast.ClassDef:
@@ -201,7 +201,7 @@ def _roots(scope: Scope, root: Any) -> list[Any]:  # noqa: ANN401 - the node of 
     return found
 
 
-def _outside(node: Any, scope: Scope) -> list[Any]:  # noqa: ANN401 - the node of a scope
+def _outside(node: Any, scope: SourceScope) -> list[Any]:  # noqa: ANN401 - the node of a scope
     """What belongs to a class or function, but is evaluated outside."""
     kind = node.__class__
     if kind in COMPREHENSIONS:
@@ -221,14 +221,14 @@ def _outside(node: Any, scope: Scope) -> list[Any]:  # noqa: ANN401 - the node o
     return found
 
 
-def _bind(scope: Scope, name: str, binding: Binding) -> None:
+def _bind(scope: SourceScope, name: str, binding: Binding) -> None:
     if name in scope.binds:
         scope.binds[name].append(binding)
     else:
         scope.binds[name] = [binding]
 
 
-def _bind_parameters(scope: Scope, given: ast.arguments) -> None:
+def _bind_parameters(scope: SourceScope, given: ast.arguments) -> None:
     for one in (*given.posonlyargs, *given.args, *given.kwonlyargs):
         one.up = given  # type: ignore[attr-defined]
         _bind(scope, one.arg, Binding(How.PARAMETER, one))
@@ -237,7 +237,7 @@ def _bind_parameters(scope: Scope, given: ast.arguments) -> None:
             _bind(scope, extra.arg, Binding(How.PARAMETER, extra))
 
 
-def _bind_target(scope: Scope, target: Any, binding: Binding) -> None:  # noqa: ANN401 - any target
+def _bind_target(scope: SourceScope, target: Any, binding: Binding) -> None:  # noqa: ANN401 - any target
     kind = target.__class__
     if kind is ast.Name:
         _bind(scope, target.id, binding)
@@ -249,7 +249,7 @@ def _bind_target(scope: Scope, target: Any, binding: Binding) -> None:  # noqa: 
         _unpack(scope, target.elts, binding)
 
 
-def _unpack(scope: Scope, targets: list[ast.expr], binding: Binding) -> None:
+def _unpack(scope: SourceScope, targets: list[ast.expr], binding: Binding) -> None:
     value = binding.value
     is_pairwise = (
         binding.how is How.VALUE
@@ -265,43 +265,43 @@ def _unpack(scope: Scope, targets: list[ast.expr], binding: Binding) -> None:
             _bind_target(scope, target, binding._replace(how=how, path=(*binding.path, number)))
 
 
-def _assign(scope: Scope, node: ast.Assign) -> None:
+def _assign(scope: SourceScope, node: ast.Assign) -> None:
     for target in node.targets:
         _bind_target(scope, target, Binding(How.VALUE, node, node.value))
 
 
-def _annotated(scope: Scope, node: ast.AnnAssign) -> None:
+def _annotated(scope: SourceScope, node: ast.AnnAssign) -> None:
     if node.value is not None:
         _bind_target(scope, node.target, Binding(How.VALUE, node, node.value))
 
 
-def _augmented(scope: Scope, node: ast.AugAssign) -> None:
+def _augmented(scope: SourceScope, node: ast.AugAssign) -> None:
     _bind_target(scope, node.target, Binding(How.AUGMENTED, node, node.value))
 
 
-def _named(scope: Scope, node: ast.NamedExpr) -> None:
+def _named(scope: SourceScope, node: ast.NamedExpr) -> None:
     while isinstance(scope.node, COMPREHENSIONS) and scope.outer is not None:
         scope = scope.outer
     _bind(scope, node.target.id, Binding(How.VALUE, node, node.value))
 
 
-def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
+def _for(scope: SourceScope, node: ast.For | ast.AsyncFor) -> None:
     scope.statements.append(node)
     _bind_target(scope, node.target, Binding(How.ITEM, node, node.iter))
 
 
-def _comprehension(scope: Scope, node: ast.comprehension) -> None:
+def _comprehension(scope: SourceScope, node: ast.comprehension) -> None:
     _bind_target(scope, node.target, Binding(How.ITEM, node, node.iter))
 
 
-def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
+def _with(scope: SourceScope, node: ast.With | ast.AsyncWith) -> None:
     scope.statements.append(node)
     for item in node.items:
         if item.optional_vars is not None:
             _bind_target(scope, item.optional_vars, Binding(How.ENTERED, node, item.context_expr))
 
 
-def _import(scope: Scope, node: ast.Import | ast.ImportFrom) -> None:
+def _import(scope: SourceScope, node: ast.Import | ast.ImportFrom) -> None:
     for alias in node.names:
         if alias.name == "*":
             assert isinstance(node, ast.ImportFrom)
@@ -312,12 +312,12 @@ def _import(scope: Scope, node: ast.Import | ast.ImportFrom) -> None:
         _bind(scope, name, Binding(How.IMPORT, (node, alias)))
 
 
-def _except(scope: Scope, node: ast.ExceptHandler) -> None:
+def _except(scope: SourceScope, node: ast.ExceptHandler) -> None:
     if node.name is not None:
         _bind(scope, node.name, Binding(How.EXCEPTION, node))
 
 
-def _return(scope: Scope, node: ast.Return) -> None:
+def _return(scope: SourceScope, node: ast.Return) -> None:
     if node.value is not None:
         scope.returns.append(node.value)
 

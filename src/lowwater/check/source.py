@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lowwater.check import growths as _growths
-from lowwater.check.growths import Growth
-from lowwater.check.names import Names, argument, binder, scope_of, stores_of_self
+from lowwater.check.growths import SourceGrowth
+from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
-from lowwater.check.scopes import COMPREHENSIONS, How, Scope, Store, around
-from lowwater.check.things import Kind, Thing, Things
-from lowwater.model.source import Edit, SourceClaim, Span
+from lowwater.check.scopes import COMPREHENSIONS, Binding, How, SourceScope, around
+from lowwater.check.things import Thing, Things, ValueKind
+from lowwater.model.source import Edit, SourceClaim, SourceSpan
 
 _MOST_HOPS = 3
 
@@ -22,15 +22,15 @@ class Source:
     def __init__(self, file: File, project: Project) -> None:
         """Nothing is read before a cause asks."""
         self.file, self.project = file, project
-        self.names = Names(project)
-        self._rounds_of_scope: dict[Scope, Round | None] = {}
-        self._called: dict[tuple[Scope, int], list[Round]] = {}
-        self._methods: dict[Scope, dict[Scope, str]] = {}
+        self.names = Resolver(project)
+        self._rounds_of_scope: dict[SourceScope, Round | None] = {}
+        self._called: dict[tuple[SourceScope, int], list[Round]] = {}
+        self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
 
     # -- what is in the file
 
     @cached_property
-    def scopes(self) -> list[Scope]:
+    def scopes(self) -> list[SourceScope]:
         """The file, and all functions, classes and comprehensions in it."""
         return list(self.file.top.inside())
 
@@ -47,7 +47,7 @@ class Source:
                 yield call
 
     @cached_property
-    def growths(self) -> list[Growth]:
+    def growths(self) -> list[SourceGrowth]:
         """All that adds to a container which outlives the round, and which nothing bounds."""
         return list(_growths.growths(self))
 
@@ -67,7 +67,7 @@ class Source:
         """All that an expression may stand for; empty where nothing is known."""
         return self.names.things(node)
 
-    def kinds(self, node: ast.expr | None) -> frozenset[Kind]:
+    def kinds(self, node: ast.expr | None) -> frozenset[ValueKind]:
         """The kinds of all that an expression may stand for."""
         return self.names.kinds(node)
 
@@ -75,7 +75,7 @@ class Source:
         """Whether a call may be one of these functions: `keras.utils.clear_session`."""
         return any(thing.name in names and thing.scope is None for thing in self.things(call.func))
 
-    def leads_to(self, node: ast.expr | None, kind: Kind | str) -> Thing | None:
+    def leads_to(self, node: ast.expr | None, kind: ValueKind | str) -> Thing | None:
         """The thing of this kind that a value is, or that it has as an attribute."""
         for thing in self.things(node):
             found = self._reached(thing, kind, hops=1)
@@ -83,22 +83,22 @@ class Source:
                 return found
         return None
 
-    def _reached(self, thing: Thing, kind: Kind | str, hops: int) -> Thing | None:
+    def _reached(self, thing: Thing, kind: ValueKind | str, hops: int) -> Thing | None:
         if thing.kind == kind:
             return thing
         cls = thing.scope
-        if not hops or cls is None or not cls.is_class or thing.kind is not Kind.INSTANCE:
+        if not hops or cls is None or not cls.is_class or thing.kind is not ValueKind.INSTANCE:
             return None
-        for name in {store.target.attr for store in _fields_of(cls)}:
+        for name in _fields_of(cls):
             for held in self.names.attribute(thing, name):
                 if held.kind == kind:
                     return held
         return None
 
-    def method_of(self, call: ast.Call, kind: Kind | str) -> str | None:
+    def method_of(self, call: ast.Call, kind: ValueKind | str) -> str | None:
         """The name of the method, if a call is one of such a thing: `fit` of a model."""
         for thing in self.things(call.func):
-            if thing.kind is Kind.METHOD and thing.of is not None and thing.of.kind == kind:
+            if thing.kind is ValueKind.METHOD and thing.of is not None and thing.of.kind == kind:
                 return thing.last_name
         return None
 
@@ -106,11 +106,11 @@ class Source:
         """Calls of what `tf.function` or `jax.jit` has wrapped, outside of such functions."""
         for call in self.calls:
             for thing in self.things(call.func):
-                if thing.kind is Kind.TRACED and not self._is_traced(scope_of(call)):
+                if thing.kind is ValueKind.TRACED and not self._is_traced(scope_of(call)):
                     yield call, thing
                     break
 
-    def _is_traced(self, scope: Scope) -> bool:
+    def _is_traced(self, scope: SourceScope) -> bool:
         """Whether a scope is itself part of a graph."""
         node = scope.node
         is_own = isinstance(node, ast.FunctionDef) and any(
@@ -122,44 +122,44 @@ class Source:
 
     def is_number(self, node: ast.expr) -> bool:
         """Whether all that is known of a value says that it is a Python number."""
-        return self.kinds(node) == {Kind.NUMBER}
+        return self.kinds(node) == {ValueKind.NUMBER}
 
     def changes_by_call(self, node: ast.expr, call: ast.Call) -> bool:
         """Whether a value differs from one run of a call to the next."""
         counted = any(self._changes(one, None) for one in ast.walk(node))
         return counted or any(self.changes(node, one) for one in self.rounds(call))
 
-    def makes(self, call: ast.Call, kind: Kind | str) -> bool:
+    def makes(self, call: ast.Call, kind: ValueKind | str) -> bool:
         """Whether a call gives a new thing of this kind, itself or through helpers."""
         for thing in self.things(call.func):
-            if thing.kind is Kind.METHOD and thing.scope is None:
+            if thing.kind is ValueKind.METHOD and thing.scope is None:
                 continue
             for made in self.names.called(thing, call):
                 if made.kind == kind and self._is_new(thing, kind, _MOST_HOPS):
                     return True
         return False
 
-    def _is_new(self, thing: Thing, kind: Kind | str, hops: int) -> bool:
+    def _is_new(self, thing: Thing, kind: ValueKind | str, hops: int) -> bool:
         """Whether what a function gives is made in it: a getter gives what there is already."""
         if thing.scope is None or thing.scope.is_class:
-            return thing.kind in (Kind.FUNCTION, Kind.CLASS)
+            return thing.kind in (ValueKind.FUNCTION, ValueKind.CLASS)
         return hops > 0 and any(True for _ in self.made_inside(thing.scope, kind, hops - 1))
 
     def made_inside(
-        self, scope: Scope, kind: Kind | str, hops: int = _MOST_HOPS
+        self, scope: SourceScope, kind: ValueKind | str, hops: int = _MOST_HOPS
     ) -> Iterator[ast.Call]:
         """The calls in a function of the project, and in what it calls, that make such a thing."""
         for inner in scope.inside():
             for call in inner.calls:
                 yield from self._made_by(call, kind, hops)
 
-    def _made_by(self, call: ast.Call, kind: Kind | str, hops: int) -> Iterator[ast.Call]:
+    def _made_by(self, call: ast.Call, kind: ValueKind | str, hops: int) -> Iterator[ast.Call]:
         for thing in self.things(call.func):
             if thing.scope is None:
                 made = self.names.called(thing, call)
-                if thing.kind is not Kind.METHOD and any(one.kind == kind for one in made):
+                if thing.kind is not ValueKind.METHOD and any(one.kind == kind for one in made):
                     yield call
-            elif thing.scope.is_class and thing.kind is Kind.CLASS:
+            elif thing.scope.is_class and thing.kind is ValueKind.CLASS:
                 if self.names.instance(thing.scope).kind == kind:
                     yield call
                 start = thing.scope.method("__init__")
@@ -168,7 +168,7 @@ class Source:
             elif thing.scope.is_function and hops:
                 yield from self.made_inside(thing.scope, kind, hops - 1)
 
-    def made_in_loops(self, kind: Kind | str) -> Iterator[tuple[ast.Call, ast.AST]]:
+    def made_in_loops(self, kind: ValueKind | str) -> Iterator[tuple[ast.Call, ast.AST]]:
         """Calls in a loop that make such a thing, themselves or through helpers, and the loop."""
         for call in self.calls:
             loops = loops_around(call)
@@ -180,14 +180,14 @@ class Source:
 
         As far as a few calls lead; each function is entered once.
         """
-        seen: set[Scope] = set()
+        seen: set[SourceScope] = set()
         waiting = [(call, _MOST_HOPS) for call in self.calls if node in around(call)]
         for call, hops in waiting:
             yield call
             for thing in self.things(call.func):
                 scope = thing.scope
                 if scope is not None and scope.is_class:
-                    scope = scope.method("__init__") if thing.kind is Kind.CLASS else None
+                    scope = scope.method("__init__") if thing.kind is ValueKind.CLASS else None
                 if scope is not None and hops and scope not in seen:
                     seen.add(scope)
                     inside = [one for inner in scope.inside() for one in inner.calls]
@@ -198,7 +198,7 @@ class Source:
     def rounds(self, node: ast.AST, hops: int = _MOST_HOPS) -> list[Round]:
         """What repeats a node, the innermost first: loops, a callback, the loops of callers."""
         found = [Round("iteration", loop) for loop in loops_around(node)]
-        scope: Scope | None = scope_of(node)
+        scope: SourceScope | None = scope_of(node)
         while scope is not None and isinstance(scope.node, COMPREHENSIONS):
             scope = scope.outer
         if scope is None or scope.outer is None:
@@ -208,7 +208,7 @@ class Source:
             return [*found, own]
         return [*found, *self._rounds_of_callers(scope, hops)] if hops else found
 
-    def _rounds_of_callers(self, function: Scope, hops: int) -> list[Round]:
+    def _rounds_of_callers(self, function: SourceScope, hops: int) -> list[Round]:
         key = (function, hops)
         if key not in self._called:
             self._called[key] = []
@@ -219,20 +219,20 @@ class Source:
             ]
         return self._called[key]
 
-    def round_of(self, scope: Scope) -> Round | None:
+    def round_of(self, scope: SourceScope) -> Round | None:
         """The round that a function is, if a library calls it every epoch or batch."""
         if scope not in self._rounds_of_scope:
             self._rounds_of_scope[scope] = self._find_round(scope)
         return self._rounds_of_scope[scope]
 
-    def _find_round(self, scope: Scope) -> Round | None:
+    def _find_round(self, scope: SourceScope) -> Round | None:
         if isinstance(scope.node, ast.Lambda):
             name = lambda_round(scope.node)
             return None if name is None else Round(name, scope.node)
         cls = scope.outer
         if cls is None or not scope.is_function or not cls.is_class:
             return None
-        if self.names.instance(cls).kind is not Kind.CALLBACK:
+        if self.names.instance(cls).kind is not ValueKind.CALLBACK:
             return None
         if cls not in self._methods:
             self._methods[cls] = rounds_of_methods(cls)
@@ -252,28 +252,28 @@ class Source:
 
     def _name_changes(self, node: ast.Name, repeated: Round) -> bool:
         holder = binder(node.id, scope_of(node))
-        if holder is None:
-            return False
-        for binding in holder.binds[node.id]:
-            if binding.how is How.PARAMETER:
-                if holder.node is repeated.node and node.id in _numbers_of(holder):
-                    return True
-                if self._argument_changes(holder, node.id, repeated):
-                    return True
-            elif binding.how is How.ITEM and binding.node is repeated.node:
-                return True
-            elif binding.how is How.ITEM and isinstance(binding.node, ast.comprehension):
-                if binding.node in getattr(repeated.node, "generators", ()):
-                    return True
-            elif binding.how is How.AUGMENTED and repeated.holds(binding.node):
-                return True
-            elif binding.how in (How.VALUE, How.PART) and repeated.holds(binding.node):
-                if binding.value is not None and node not in ast.walk(binding.value):
-                    if self._depends(binding.value, node.id, repeated):
-                        return True
-        return False
+        bound = [] if holder is None else holder.binds[node.id]
+        return any(self._binding_changes(one, holder, node, repeated) for one in bound if holder)
 
-    def _argument_changes(self, function: Scope, name: str, repeated: Round) -> bool:
+    def _binding_changes(
+        self, binding: Binding, holder: SourceScope, node: ast.Name, repeated: Round
+    ) -> bool:
+        """Whether a name gets another value here in each round."""
+        how = binding.how
+        if how is How.PARAMETER:
+            is_count = holder.node is repeated.node and node.id in _numbers_of(holder)
+            return is_count or self._argument_changes(holder, node.id, repeated)
+        if how is How.ITEM:
+            loops = (repeated.node, *getattr(repeated.node, "generators", ()))
+            return binding.node in loops
+        if how is How.AUGMENTED:
+            return repeated.holds(binding.node)
+        if how not in (How.VALUE, How.PART) or binding.value is None:
+            return False
+        is_here = repeated.holds(binding.node) and node not in ast.walk(binding.value)
+        return is_here and self._depends(binding.value, node.id, repeated)
+
+    def _argument_changes(self, function: SourceScope, name: str, repeated: Round) -> bool:
         """Whether a parameter gets another value in each round."""
         for number, passage in enumerate(repeated.through):
             if passage.function is function:
@@ -322,7 +322,7 @@ class Source:
 
     # -- what a cause says
 
-    def claim(
+    def claim(  # noqa: PLR0913 - the fields of a claim
         self,
         node: ast.AST,
         message: str,
@@ -335,12 +335,12 @@ class Source:
         """What a cause tells of a node."""
         return SourceClaim(self.span(node), message, label, fix, edits, is_safe)
 
-    def span(self, node: ast.AST) -> Span:
+    def span(self, node: ast.AST) -> SourceSpan:
         """Where a node is, in characters."""
         assert isinstance(node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.ExceptHandler)
         end_line = node.end_lineno or node.lineno
         end_offset = node.end_col_offset or node.col_offset
-        return Span(
+        return SourceSpan(
             node.lineno,
             self._column(node.lineno, node.col_offset),
             end_line,
@@ -371,10 +371,12 @@ def last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _numbers_of(function: Scope) -> set[str]:
+def _numbers_of(function: SourceScope) -> set[str]:
     """The parameters of a method of a callback that count: `epoch`, `batch`."""
     return {one.arg for one in function.parameters if one.arg not in ("self", "logs")}
 
 
-def _fields_of(cls: Scope) -> list[Store]:
-    return [one for one in stores_of_self(cls) if isinstance(one.target, ast.Attribute)]
+def _fields_of(cls: SourceScope) -> set[str]:
+    """The attributes that the methods of a class give its objects."""
+    targets = [store.target for store in stores_of_self(cls)]
+    return {one.attr for one in targets if isinstance(one, ast.Attribute)}

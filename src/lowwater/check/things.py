@@ -5,10 +5,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Optional
 
 if TYPE_CHECKING:
-    from lowwater.check.scopes import Scope
+    from lowwater.check.scopes import SourceScope
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """What a value is, seen from the memory that it needs."""
 
     # What can be named and called.
@@ -43,8 +43,10 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-HEAVY: Final = frozenset({Kind.ARRAY, Kind.ARRAYS, Kind.TENSOR})
-HEAVY_OBJECTS: Final = frozenset({Kind.MODEL, Kind.HISTORY, Kind.TAPE, Kind.DATASET})
+HEAVY: Final = frozenset({ValueKind.ARRAY, ValueKind.ARRAYS, ValueKind.TENSOR})
+HEAVY_OBJECTS: Final = frozenset(
+    {ValueKind.MODEL, ValueKind.HISTORY, ValueKind.TAPE, ValueKind.DATASET}
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +57,9 @@ class Thing:
     class or function of the project, and `of` what a method is bound to or a wrapper wraps.
     """
 
-    kind: Kind
+    kind: ValueKind
     name: str = ""
-    scope: Optional["Scope"] = None
+    scope: Optional["SourceScope"] = None
     of: Optional["Thing"] = None
 
     @property

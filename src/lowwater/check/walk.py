@@ -1,4 +1,4 @@
-"""The files to check: those that are named, and all Python files and notebooks below the folders."""
+"""The files to check: those that are named, and Python files and notebooks below the folders."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SourceSpan:
     """A piece of a file: lines and columns count from 1, and the end is behind the last sign."""
 
     line: int
@@ -17,7 +17,7 @@ class Span:
 class Edit:
     """Text that takes the place of a piece of a file."""
 
-    span: Span
+    span: SourceSpan
     text: str
 
 
@@ -30,7 +30,7 @@ class SourceClaim:
     program computes the same with them.
     """
 
-    span: Span
+    span: SourceSpan
     message: str
     label: str = ""
     fix: str | None = None
@@ -45,7 +45,7 @@ class SourceFinding:
     code: str
     name: str
     path: str
-    span: Span
+    span: SourceSpan
     message: str
     label: str
     fix: str

@@ -25,7 +25,7 @@ def _finding(finding: SourceFinding) -> Iterator[str]:
     yield f"{gutter} |"
     for number, line in enumerate(finding.code_lines, span.line - len(finding.code_lines) + 1):
         is_last = number == span.line
-        start = _start(line, span.column) if is_last else 0
+        start = _start(span.column) if is_last else 0
         yield f"{number:>{len(gutter)}} | {printable(line[start:][:_WIDEST_CODE])}".rstrip()
         if is_last:
             yield f"{gutter} | {_mark(finding, line, start)}".rstrip()
@@ -41,7 +41,7 @@ def place(finding: SourceFinding) -> str:
     return f"{one_line(finding.path)}:{cell}{finding.span.line}:{finding.span.column}"
 
 
-def _start(line: str, column: int) -> int:
+def _start(column: int) -> int:
     """Where a long line is cut, so that what is marked is seen."""
     return 0 if column < _WIDEST_CODE - _AROUND else max(0, column - _AROUND)
 

@@ -84,13 +84,17 @@ def test_dicts_by_epoch_are_found(body):
             "self.kept = []",
         ),
         (
-            "self.kept.append(self.model.predict(self.x))\n"
-            "        if len(self.kept) > 3:\n            self.kept.pop(0)",
+            (
+                "self.kept.append(self.model.predict(self.x))\n"
+                "        if len(self.kept) > 3:\n            self.kept.pop(0)"
+            ),
             "self.kept = []",
         ),
         (
-            "for layer in self.model.layers:\n"
-            "            self.kept[layer.name] = layer.get_weights()",
+            (
+                "for layer in self.model.layers:\n"
+                "            self.kept[layer.name] = layer.get_weights()"
+            ),
             "self.kept = {}",
         ),
         ("kept = []\n        kept.append(self.model.predict(self.x))", "pass"),
@@ -153,7 +157,9 @@ def test_lambda_callback_is_read():
     text = """
     import keras
     kept = []
-    keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: kept.append(model.get_weights()))
+    keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: kept.append(model.get_weights())
+    )
     model = keras.Sequential([])
     """
     assert codes(text) == ["LW101"]

@@ -41,8 +41,10 @@ def test_models_of_a_helper_in_another_file_that_are_kept_are_found():
         "kept = []\nmodel = build(1)\nfor units in widths:\n    kept.append(model)",
         "best = {}\nfor units in widths:\n    best['model'] = build(units)",
         "kept = []\nfor units in widths:\n    kept.append(build(units).count_params())",
-        "kept = []\nfor units in widths:\n    if good(units):\n        kept.append(build(units))\n"
-        "        break",
+        (
+            "kept = []\nfor units in widths:\n    if good(units):\n"
+            "        kept.append(build(units))\n        break"
+        ),
     ],
 )
 def test_models_that_are_not_kept_are_acquitted(text):

@@ -1,9 +1,9 @@
 """Every specimen is read: what leaks is blamed at a right line, and what is flat is acquitted."""
 
 import pytest
-from replay.first_line import INNOCENT, SPECIMENS, truth_of
 
 from lowwater.check.run import run
+from replay.first_line import INNOCENT, SPECIMENS, truth_of
 
 ALL = sorted(SPECIMENS.glob("*.py"))
 # What reading must see. A new rule adds its specimens; none is ever taken out.
