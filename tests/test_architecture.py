@@ -43,7 +43,7 @@ LAYERS = {
     },
     "act": {
         "giveback", "diagnose", "isolation", "sizing",
-        "check.modules", "check.run", "check.walk",
+        "check.cache", "check.modules", "check.run", "check.walk",
     },
     "tell": {"report"},
     # What puts the parts together, in the user's process and beside it.

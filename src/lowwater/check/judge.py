@@ -1,34 +1,27 @@
-"""One file: every cause is asked whether it is in the source, and suppressions are heard."""
+"""One file: every cause that may be in it is asked whether it is."""
 
-import re
-from functools import cache
-from typing import Final
+from collections.abc import Collection
 
-from lowwater.causes.catalogue import CAUSES, Cause
+from lowwater.causes.catalogue import Cause
 from lowwater.check.project import File, Project
 from lowwater.check.source import Source
+from lowwater.check.words import SOURCE_CAUSES, own_codes
 from lowwater.model.source import SourceClaim, SourceFinding
 
-SOURCE_CAUSES: Final = tuple(cause for cause in CAUSES if cause.words)
-# A file without any of these is about none of the libraries, unless a module that it imports is.
-FRAMEWORK_WORDS: Final = re.compile(rb"keras|tensorflow|torch|jax")
 
+def find(
+    file: File, project: Project, codes: Collection[str] | None = None
+) -> list[SourceFinding]:
+    """What is found in one file, in the order of its lines; one finding for one place.
 
-@cache
-def _words_of(cause: Cause) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, cause.words)))
-
-
-def asked(text: str) -> list[Cause]:
-    """The causes that can be in a file with this text: only their words decide."""
-    return [cause for cause in SOURCE_CAUSES if _words_of(cause).search(text)]
-
-
-def find(file: File, project: Project) -> list[SourceFinding]:
-    """What is found in one file, in the order of its lines; one finding for one place."""
+    Only the causes of these codes are asked; without any, those of which the file has a word.
+    """
+    asked = own_codes(file.text.encode(errors="replace")) if codes is None else codes
     source = Source(file, project)
     found: dict[tuple[int, int], SourceFinding] = {}
-    for cause in asked(file.text):
+    for cause in SOURCE_CAUSES:
+        if cause.code not in asked:
+            continue
         for claim in cause.find_in_source(source):
             # The causes come in their order: the more special one has the place.
             found.setdefault((claim.span.line, claim.span.column), _finding(cause, claim, file))

@@ -1,14 +1,16 @@
-"""One file from its bytes to its findings; whatever is in it, the rest of the files goes on."""
+"""One file from its bytes to its findings; whatever is in it, the rest of the files is checked."""
 
 import io
 import re
 import tokenize
 import warnings
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lowwater.check import judge
+from lowwater.check import judge, notebook
 from lowwater.check.project import Project
-from lowwater.model.source import SourceFinding, Unchecked
+from lowwater.check.suppressions import Suppression, suppressions_in
+from lowwater.model.source import SourceFinding, SourceSpan
 
 # Longer than any file that somebody wrote: generated, and not worth minutes.
 LARGEST_BYTES = 10 * 1024 * 1024
@@ -19,34 +21,50 @@ _LONGEST_LINE = 4096
 class CheckedFile:
     """What was found in one file, or why it was not checked."""
 
-    path: str
     findings: tuple[SourceFinding, ...] = ()
-    unchecked: Unchecked | None = None
+    suppressions: tuple[Suppression, ...] = ()
+    why_not: str = ""
 
 
-def check(path: str, data: bytes, project: Project) -> CheckedFile:
-    """The findings in one file."""
+def check(
+    path: str, data: bytes, project: Project, codes: Collection[str] | None = None
+) -> CheckedFile:
+    """The findings in one file: of all causes that it has a word of, or of these."""
     try:
-        text = decoded(data)
-        with warnings.catch_warnings():
-            # An odd escape in a string is not our business.
-            warnings.simplefilter("ignore")
-            file = project.add(path, text)
-        found = judge.find(file, project)
+        return _check(path, data, project, codes)
     except SyntaxError as error:
         line = f" (line {error.lineno})" if error.lineno else ""
-        return _unchecked(path, f"not valid Python: {error.msg}{line}")
-    except (UnicodeDecodeError, LookupError) as error:
-        return _unchecked(path, f"not readable as text: {error}")
+        return CheckedFile(why_not=f"not valid Python: {error.msg}{line}")
+    except UnicodeDecodeError as error:
+        return CheckedFile(why_not=f"not {error.encoding} text: byte {error.start} is wrong")
+    except LookupError as error:
+        return CheckedFile(why_not=f"unknown encoding: {error}")
+    except notebook.NoNotebook as error:
+        return CheckedFile(why_not=str(error))
     except ValueError as error:
-        return _unchecked(path, f"not valid Python: {error}")
+        return CheckedFile(why_not=f"not valid Python: {error}")
     except (RecursionError, MemoryError):
-        return _unchecked(path, "too deeply nested")
-    return CheckedFile(path, tuple(_with_lines(found, text)))
+        return CheckedFile(why_not="nested too deeply")
 
 
-def _unchecked(path: str, why: str) -> CheckedFile:
-    return CheckedFile(path, unchecked=Unchecked(path, why))
+def _check(
+    path: str, data: bytes, project: Project, codes: Collection[str] | None
+) -> CheckedFile:
+    cells = notebook.read(data) if path.endswith(".ipynb") else None
+    text = decoded(data) if cells is None else cells.text
+    with warnings.catch_warnings():
+        # An odd escape in a string is not our business.
+        warnings.simplefilter("ignore")
+        file = project.add(path, text)
+    found = judge.find(file, project, codes)
+    allowed = suppressions_in(text)
+    if found:
+        lines = re.split("\r\n|\r|\n", text)
+        found = [replace(one, code_lines=lines_of(lines, one.span.line)) for one in found]
+    if cells is not None:
+        found = [*_in_cells(found, cells)]
+        allowed = tuple(_moved(one, cells) for one in allowed)
+    return CheckedFile(tuple(found), allowed)
 
 
 def decoded(data: bytes) -> str:
@@ -55,12 +73,27 @@ def decoded(data: bytes) -> str:
     return data.decode(encoding)
 
 
-def _with_lines(found: list[SourceFinding], text: str) -> list[SourceFinding]:
-    lines = re.split("\r\n|\r|\n", text) if found else []
-    return [replace(one, code_lines=lines_of(lines, one.span.line)) for one in found]
-
-
 def lines_of(lines: list[str], number: int) -> tuple[str, ...]:
     """The line of this number, after the one before it where that is not empty."""
     shown = [line[:_LONGEST_LINE] for line in lines[max(0, number - 2) : number]]
     return tuple(shown[1:] if len(shown) > 1 and not shown[0].strip() else shown)
+
+
+def _in_cells(
+    found: Iterable[SourceFinding], cells: notebook.Notebook
+) -> Iterator[SourceFinding]:
+    """The same findings with the cell and the line in it."""
+    for one in found:
+        cell, first = cells.places[one.span.line - 1]
+        last = cells.places[min(one.span.end_line, len(cells.places)) - 1][1]
+        span = SourceSpan(first, one.span.column, last, one.span.end_column)
+        # The line before it may be the end of another cell.
+        lines = one.code_lines if first > 1 else one.code_lines[-1:]
+        yield replace(one, cell=cell, span=span, code_lines=lines)
+
+
+def _moved(one: Suppression, cells: notebook.Notebook) -> Suppression:
+    cell, line = cells.places[one.span.line - 1]
+    span = SourceSpan(line, one.span.column, line, one.span.end_column)
+    meant = cells.places[min(one.line, len(cells.places)) - 1][1]
+    return replace(one, span=span, line=meant, cell=cell)

@@ -26,11 +26,17 @@ class Project:
     """Finds the module that an import in a file of the project means."""
 
     def __init__(
-        self, find: Callable[[str, str, int], str | None], read: Callable[[str], str]
+        self,
+        find: Callable[[str, str, int], str | None],
+        read: Callable[[str], str],
+        parsed: dict[str, File | None] | None = None,
     ) -> None:
-        """`find(dotted, importer, level)` gives a path, or None where it is not the project's."""
+        """`find(dotted, importer, level)` gives a path, or None where it is not the project's.
+
+        `parsed` are files that were parsed for another one; what is asked is asked for this one.
+        """
         self._find, self._read = find, read
-        self._files: dict[str, File | None] = {}
+        self._files: dict[str, File | None] = {} if parsed is None else parsed
         # What was asked, by whom: the findings in a file depend on the answers.
         self.asked: dict[tuple[str, str, int], str | None] = {}
 

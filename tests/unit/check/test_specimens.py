@@ -2,6 +2,7 @@
 
 import pytest
 
+from lowwater.check.config import CheckOptions
 from lowwater.check.run import run
 from replay.first_line import INNOCENT, SPECIMENS, truth_of
 
@@ -25,7 +26,7 @@ SEEN = {
 
 
 def found_in(path):
-    return run([str(path)], preview=True).findings
+    return run([str(path)], CheckOptions(preview=True)).findings
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
