@@ -331,6 +331,7 @@ def findings_in(text: str, **modules: str) -> list[SourceFinding]:
     """
     from lowwater.check.judge import find
     from lowwater.check.project import Project
+    from lowwater.check.words import FirstLook
 
     texts = {f"{name}.py": inspect.cleandoc(module) for name, module in modules.items()}
 
@@ -338,5 +339,7 @@ def findings_in(text: str, **modules: str) -> list[SourceFinding]:
         path = f"{dotted}.py"
         return path if path in texts else None
 
+    own = inspect.cleandoc(text)
+    look = FirstLook(path_of, lambda path: texts[path].encode())
     project = Project(path_of, texts.__getitem__)
-    return find(project.add("train.py", inspect.cleandoc(text)), project)
+    return find(project.add("train.py", own), project, look.codes("train.py", own.encode()))

@@ -48,8 +48,10 @@ class Cause:
     is_mostly_native: ClassVar[bool] = False
     # The verdict, no leak, that it stands for: there it is told before all that is true as well.
     explains: ClassVar[Kind | None] = None
-    # The source side: a file without any of these words is not searched for it. None: no such side.
+    # The source side: a file is searched for it only if one of these words is in reach, in the file
+    # or in what it imports, and one of the words beside. Without words there is no such side.
     words: ClassVar[tuple[str, ...]] = ()
+    words_beside: ClassVar[tuple[str, ...]] = ()
     # What its specimen keeps per round, as `lowwater check` says it; empty where nothing is kept.
     measured: ClassVar[str] = ""
     # Its findings are shown with `--preview` only, until 95 % of them are right on foreign code.

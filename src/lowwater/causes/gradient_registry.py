@@ -6,6 +6,7 @@ from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made
 from lowwater.causes._paths import nearest_line
+from lowwater.causes.model_accumulation import ModelAccumulation
 from lowwater.causes.upstream._known_leak import parse_version
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
 from lowwater.model import Evidence, Holder, Tally, tallies
@@ -75,6 +76,7 @@ class GradientRegistry(Cause):
     known = GRADIENT_REGISTRY
     is_mostly_native = True
     words = (".fit(", ".train_on_batch(", ".fit_generator(")
+    words_beside = ModelAccumulation.words_beside
     measured = "5.8 MB for each small model that is built, fitted and dropped"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
@@ -107,11 +109,11 @@ class GradientRegistry(Cause):
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A model is made and trained in a loop, here or in a helper, and nothing repairs it."""
-        if _is_repaired(source):
-            return
         seen: set[object] = set()
         for call, loop in source.made_in_loops("model"):
             if loop not in seen and _trains(source, loop):
+                if _is_repaired(source):
+                    return
                 seen.add(loop)
                 yield source.claim(
                     call,
@@ -125,7 +127,8 @@ def _is_repaired(source: "Source") -> bool:
     """Whether the program asks Lowwater to repair or release, or uses another backend."""
     known = ("lowwater.mend", "lowwater.lifecycle", "lowwater.release", "lowwater.sessions")
     is_other = "KERAS_BACKEND" in source.file.text and "tensorflow" not in source.file.text
-    return is_other or any(source.calls_library(call, *known) for call in source.calls)
+    is_asked = "lowwater" in source.file.text
+    return is_other or (is_asked and any(source.calls_library(one, *known) for one in source.calls))
 
 
 def _trains(source: "Source", loop: "ast.AST") -> bool:

@@ -49,6 +49,10 @@ class ModelAccumulation(Cause):
     )
     is_mostly_native = True
     words = (".append", ".add(", "] =", ".setdefault", "+=", ".update(", ".insert(")
+    words_beside = (
+        "Sequential(", "Model(", "Functional(", "clone_model(", "load_model(", "applications.",
+        "model_from_json(", ".Model)", "(Model)", "Model,", ".Module)",
+    )  # fmt: skip
     measured = "about 530 KiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:

@@ -9,9 +9,7 @@ from lowwater.check.words import SOURCE_CAUSES, own_codes
 from lowwater.model.source import SourceClaim, SourceFinding
 
 
-def find(
-    file: File, project: Project, codes: Collection[str] | None = None
-) -> list[SourceFinding]:
+def find(file: File, project: Project, codes: Collection[str] | None = None) -> list[SourceFinding]:
     """What is found in one file, in the order of its lines; one finding for one place.
 
     Only the causes of these codes are asked; without any, those of which the file has a word.

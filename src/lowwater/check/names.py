@@ -320,7 +320,7 @@ class Resolver:
         parameters = scope.parameters
         if cls is not None and cls.is_class and parameters and parameters[0] is node:
             assert isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
-            decorators = {ast.unparse(one) for one in scope.node.decorator_list}
+            decorators = {getattr(one, "id", "") for one in scope.node.decorator_list}
             if "classmethod" in decorators:
                 return (Thing(ValueKind.CLASS, cls.name, cls),)
             return _UNKNOWN if "staticmethod" in decorators else (self.instance(cls),)

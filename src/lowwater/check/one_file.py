@@ -47,9 +47,7 @@ def check(
         return CheckedFile(why_not="nested too deeply")
 
 
-def _check(
-    path: str, data: bytes, project: Project, codes: Collection[str] | None
-) -> CheckedFile:
+def _check(path: str, data: bytes, project: Project, codes: Collection[str] | None) -> CheckedFile:
     cells = notebook.read(data) if path.endswith(".ipynb") else None
     text = decoded(data) if cells is None else cells.text
     with warnings.catch_warnings():
@@ -79,9 +77,7 @@ def lines_of(lines: list[str], number: int) -> tuple[str, ...]:
     return tuple(shown[1:] if len(shown) > 1 and not shown[0].strip() else shown)
 
 
-def _in_cells(
-    found: Iterable[SourceFinding], cells: notebook.Notebook
-) -> Iterator[SourceFinding]:
+def _in_cells(found: Iterable[SourceFinding], cells: notebook.Notebook) -> Iterator[SourceFinding]:
     """The same findings with the cell and the line in it."""
     for one in found:
         cell, first = cells.places[one.span.line - 1]

@@ -22,8 +22,6 @@ from lowwater.model.source import SourceFinding, SourceReport, Unchecked
 _WORTH_A_PROCESS_BYTES: Final = 200_000
 # How much source one process takes at a time: large enough to forget that it asks for more.
 _CHUNK_BYTES: Final = 250_000
-# Syntax trees refer to themselves, and are many: they are collected after so much source.
-_COLLECTED_AFTER_BYTES: Final = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,32 +178,19 @@ def _executor(cores: int) -> Executor:
 def work(jobs: Sequence[Job], modules: ProjectModules) -> list[tuple[str, Kept]]:
     """Check some files; what one of them needed of the project, the next may need as well."""
     parsed: dict[str, File | None] = {}
-    # Millions of objects are made and none is garbage before its file is done.
+    # Millions of objects are made, and none of them is garbage before its file is done.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         return [_job(job, modules, parsed) for job in jobs]
     finally:
-        parsed.clear()
-        _collect(sum(job.size for job in jobs))
+        for file in filter(None, parsed.values()):
+            file.top.forget()
         if was_enabled:
             gc.enable()
 
 
-_since_collected = 0
-
-
-def _collect(size: int) -> None:
-    global _since_collected  # noqa: PLW0603 - of this process
-    _since_collected += size
-    if _since_collected > _COLLECTED_AFTER_BYTES:
-        _since_collected = 0
-        gc.collect()
-
-
-def _job(
-    job: Job, modules: ProjectModules, parsed: dict[str, File | None]
-) -> tuple[str, Kept]:
+def _job(job: Job, modules: ProjectModules, parsed: dict[str, File | None]) -> tuple[str, Kept]:
     project = Project(modules.find, read_text, parsed)
     data = _read_if_possible(job.path) or b""
     checked = check(job.path, data, project, job.codes)

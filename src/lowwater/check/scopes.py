@@ -53,7 +53,7 @@ class SourceScope:
     """A file, class, function or comprehension: what is bound and called in it."""
 
     __slots__ = (
-        "binds", "calls", "children", "deletes", "file", "foreign", "node", "outer", "returns",
+        "binds", "calls", "children", "deletes", "file", "foreign", "node", "nodes", "outer", "returns",
         "stars", "statements", "stores", "yields",
     )  # fmt: skip
 
@@ -72,6 +72,8 @@ class SourceScope:
         self.stars: list[ast.ImportFrom] = []
         self.foreign: set[str] = set()
         self.children: list[SourceScope] = []
+        # All that is evaluated here.
+        self.nodes: list[Any] = []
 
     @property
     def name(self) -> str:
@@ -101,6 +103,18 @@ class SourceScope:
         yield self
         for child in self.children:
             yield from child.inside()
+
+    def forget(self) -> None:
+        """Undo the references from nodes to what is around: then the whole file is freed at once.
+
+        The garbage collector would find it too, but that takes longer than parsing it did.
+        """
+        for scope in [*self.inside()]:
+            scope.node.scope = None  # type: ignore[attr-defined]
+            for node in scope.nodes:
+                node.up = None
+            scope.nodes = []
+            scope.children = []
 
     def method(self, name: str) -> "SourceScope | None":
         """The function of this name that is defined right here; the last one counts."""
@@ -154,6 +168,7 @@ def scan(tree: ast.Module, file: Any) -> SourceScope:  # noqa: ANN401 - a `File`
 def _fill(scope: SourceScope, waiting: list[SourceScope]) -> None:
     root: Any = scope.node
     nodes: list[Any] = _roots(scope, root)
+    scope.nodes = nodes
     handle = _HANDLERS.get
     children = _CHILDREN
     for node in nodes:

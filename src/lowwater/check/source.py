@@ -6,6 +6,7 @@ from functools import cached_property
 
 from lowwater.check import growths as _growths
 from lowwater.check.growths import SourceGrowth
+from lowwater.check.library import is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
@@ -105,10 +106,44 @@ class Source:
     def calls_of_traced(self) -> Iterator[tuple[ast.Call, Thing]]:
         """Calls of what `tf.function` or `jax.jit` has wrapped, outside of such functions."""
         for call in self.calls:
+            if not self._maybe_traced(call.func):
+                continue
             for thing in self.things(call.func):
                 if thing.kind is ValueKind.TRACED and not self._is_traced(scope_of(call)):
                     yield call, thing
                     break
+
+    def _maybe_traced(self, func: ast.expr) -> bool:
+        """A look at the name alone: it is wrapped in this file, or imported from another."""
+        root = func.value if isinstance(func, ast.Attribute) else func
+        is_imported = isinstance(root, ast.Name) and root.id in self._imported_names
+        return is_imported or last_name(func) in self._wrapped_names
+
+    @cached_property
+    def _imported_names(self) -> frozenset[str]:
+        """The names that are imported from other files of the project."""
+        return frozenset(
+            name
+            for scope in self.scopes
+            for name, bindings in scope.binds.items()
+            for one in bindings
+            if one.how is How.IMPORT and not _is_of_library(*one.node)
+        )
+
+    @cached_property
+    def _wrapped_names(self) -> frozenset[str]:
+        """The names of what has a decorator, or is the result of a wrapper."""
+        found: set[str] = set()
+        for scope in self.scopes:
+            if scope.is_function and getattr(scope.node, "decorator_list", ()):
+                found.add(scope.name)
+            for name, bindings in scope.binds.items():
+                if any(_is_wrapping(one.value) for one in bindings):
+                    found.add(name)
+            for store in scope.stores:
+                if _is_wrapping(store.binding.value) and isinstance(store.target, ast.Attribute):
+                    found.add(store.target.attr)
+        return frozenset(found)
 
     def _is_traced(self, scope: SourceScope) -> bool:
         """Whether a scope is itself part of a graph."""
@@ -362,6 +397,17 @@ class Source:
     def text_of(self, node: ast.expr) -> str:
         """An expression as it is written, on one line."""
         return " ".join((ast.get_source_segment(self.file.text, node) or ast.unparse(node)).split())
+
+
+def _is_of_library(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    if isinstance(node, ast.Import):
+        return is_library(alias.name)
+    return not node.level and is_library(node.module or "")
+
+
+def _is_wrapping(value: ast.expr | None) -> bool:
+    """Whether a value may be the result of `tf.function(…)` or `jax.jit(…)`."""
+    return isinstance(value, ast.Call) and last_name(value.func) in ("function", "jit", "partial")
 
 
 def last_name(node: ast.expr) -> str:

@@ -76,7 +76,10 @@ def apply(
         found = [finding for finding in found if finding not in allowed]
         idle = [code for code in one.codes if code not in {each.code for each in allowed}]
         told += _complaints(one, path, [c for c in idle if is_asked is None or c in is_asked])
-    return sorted([*found, *told], key=lambda each: (each.cell or 0, each.span.line, each.span.column, each.code))
+    return sorted(
+        [*found, *told],
+        key=lambda each: (each.cell or 0, each.span.line, each.span.column, each.code),
+    )
 
 
 def _allows(one: Suppression, finding: SourceFinding) -> bool:

@@ -21,19 +21,36 @@ Find = Callable[[str, str, int], str | None]
 Read = Callable[[str], bytes | None]
 
 
+# A code and which of its two groups of words was seen.
+Seen = frozenset[tuple[str, int]]
+
+
 @cache
-def _words() -> tuple[tuple[str, tuple[bytes, ...]], ...]:
-    return tuple(
-        (cause.code, tuple(word.encode() for word in cause.words)) for cause in SOURCE_CAUSES
+def _words() -> tuple[tuple[tuple[str, int], tuple[bytes, ...]], ...]:
+    groups = (
+        ((cause.code, number), words)
+        for cause in SOURCE_CAUSES
+        for number, words in enumerate((cause.words, cause.words_beside))
     )
+    return tuple((key, tuple(word.encode() for word in words)) for key, words in groups if words)
 
 
 ALL_CODES: Final = frozenset(cause.code for cause in SOURCE_CAUSES)
 
 
+def _seen(data: bytes) -> Seen:
+    return frozenset(key for key, words in _words() if any(word in data for word in words))
+
+
+def _codes(seen: Seen) -> frozenset[str]:
+    """The causes of which all that they need was seen."""
+    missing = {key[0] for key, _ in _words() if key not in seen}
+    return ALL_CODES - missing
+
+
 def own_codes(data: bytes) -> frozenset[str]:
-    """The causes of which a file has a word."""
-    return frozenset(code for code, words in _words() if any(word in data for word in words))
+    """The causes of which a file has the words."""
+    return _codes(_seen(data))
 
 
 def is_about_frameworks(data: bytes) -> bool:
@@ -63,29 +80,29 @@ class FirstLook:
     def __init__(self, find: Find, read: Read) -> None:
         """`find` gives the path of a module of the project, `read` its bytes."""
         self._find, self._read = find, read
-        self._seen: dict[tuple[str, int], tuple[frozenset[str], bool]] = {}
+        self._known: dict[tuple[str, int], tuple[Seen, bool]] = {}
 
     def codes(self, path: str, data: bytes) -> frozenset[str]:
         """The codes of all causes that may be in a file; none where no framework is in reach."""
-        codes, is_about = self._reach(path, data, _DEEPEST)
-        return codes if is_about else frozenset()
+        seen, is_about = self._reach(path, data, _DEEPEST)
+        return _codes(seen) if is_about else frozenset()
 
-    def _reach(self, path: str, data: bytes, depth: int) -> tuple[frozenset[str], bool]:
-        codes, is_about = own_codes(data), is_about_frameworks(data)
-        if not depth or (is_about and codes == ALL_CODES):
-            return codes, is_about
+    def _reach(self, path: str, data: bytes, depth: int) -> tuple[Seen, bool]:
+        seen, is_about = _seen(data), is_about_frameworks(data)
+        if not depth or (is_about and len(seen) == len(_words())):
+            return seen, is_about
         for dotted, level in imports(data):
             found = self._find(dotted, path, level)
             if found is not None and found != path:
                 more, is_more = self._reach_of(found, depth - 1)
-                codes, is_about = codes | more, is_about or is_more
-        return codes, is_about
+                seen, is_about = seen | more, is_about or is_more
+        return seen, is_about
 
-    def _reach_of(self, path: str, depth: int) -> tuple[frozenset[str], bool]:
+    def _reach_of(self, path: str, depth: int) -> tuple[Seen, bool]:
         key = (path, depth)
-        if key not in self._seen:
-            self._seen[key] = (frozenset(), False)
+        if key not in self._known:
+            self._known[key] = (frozenset(), False)
             data = self._read(path)
             if data is not None:
-                self._seen[key] = self._reach(path, data, depth)
-        return self._seen[key]
+                self._known[key] = self._reach(path, data, depth)
+        return self._known[key]
