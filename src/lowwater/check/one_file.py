@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lowwater.check import judge, notebook
-from lowwater.check.project import Project
+from lowwater.check.project import UNREADABLE, Project
 from lowwater.check.suppressions import Suppression, suppressions_in
 from lowwater.model.source import SourceFinding, SourceSpan
 
@@ -32,19 +32,21 @@ def check(
     """The findings in one file: of all causes that it has a word of, or of these."""
     try:
         return _check(path, data, project, codes)
-    except SyntaxError as error:
+    except UNREADABLE as error:
+        return CheckedFile(why_not=_why(error))
+
+
+def _why(error: BaseException) -> str:
+    """In a few words, why a file cannot be checked."""
+    if isinstance(error, SyntaxError):
         line = f" (line {error.lineno})" if error.lineno else ""
-        return CheckedFile(why_not=f"not valid Python: {error.msg}{line}")
-    except UnicodeDecodeError as error:
-        return CheckedFile(why_not=f"not {error.encoding} text: byte {error.start} is wrong")
-    except LookupError as error:
-        return CheckedFile(why_not=f"unknown encoding: {error}")
-    except notebook.NoNotebook as error:
-        return CheckedFile(why_not=str(error))
-    except ValueError as error:
-        return CheckedFile(why_not=f"not valid Python: {error}")
-    except (RecursionError, MemoryError):
-        return CheckedFile(why_not="nested too deeply")
+        return f"not valid Python: {error.msg}{line}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding} text: byte {error.start} is wrong"
+    if isinstance(error, RecursionError | MemoryError):
+        return "nested too deeply"
+    prefix = "" if isinstance(error, notebook.NoNotebook) else "not valid Python: "
+    return f"{prefix}{error}"
 
 
 def _check(path: str, data: bytes, project: Project, codes: Collection[str] | None) -> CheckedFile:
@@ -67,8 +69,12 @@ def _check(path: str, data: bytes, project: Project, codes: Collection[str] | No
 
 def decoded(data: bytes) -> str:
     """The text of a Python file, in the encoding that it declares."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+    return data.decode(encoding_of(data))
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that a Python file declares; UTF-8 where it declares none."""
+    return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
 
 
 def lines_of(lines: list[str], number: int) -> tuple[str, ...]:

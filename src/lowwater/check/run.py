@@ -1,4 +1,4 @@
-"""`lowwater check` from the paths to the report: walks, looks, asks on all cores, keeps the order."""
+"""`lowwater check` from the paths to the report: looks, asks on all cores, keeps the order."""
 
 import gc
 import os

@@ -70,7 +70,8 @@ def apply(
 
     `is_asked` are the codes that were looked for: a comment for another one is not idle.
     """
-    found, told = list(findings), []
+    found = list(findings)
+    told: list[SourceFinding] = []
     for one in suppressions:
         allowed = [finding for finding in found if _allows(one, finding)]
         found = [finding for finding in found if finding not in allowed]
