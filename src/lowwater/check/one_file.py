@@ -14,7 +14,8 @@ from lowwater.model.source import SourceFinding, SourceSpan
 
 # Longer than any file that somebody wrote: generated, and not worth minutes.
 LARGEST_BYTES = 10 * 1024 * 1024
-_LONGEST_LINE = 4096
+# More than fits on a screen of a line that somebody has generated.
+_MOST_BEHIND = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +53,27 @@ def _why(error: BaseException) -> str:
 def _check(path: str, data: bytes, project: Project, codes: Collection[str] | None) -> CheckedFile:
     cells = notebook.read(data) if path.endswith(".ipynb") else None
     text = decoded(data) if cells is None else cells.text
-    with warnings.catch_warnings():
-        # An odd escape in a string is not our business.
-        warnings.simplefilter("ignore")
-        file = project.add(path, text)
-    found = judge.find(file, project, codes)
     allowed = suppressions_in(text)
+    found = _found(path, text, project, codes)
     if found:
         lines = re.split("\r\n|\r|\n", text)
-        found = [replace(one, code_lines=lines_of(lines, one.span.line)) for one in found]
+        found = [replace(one, code_lines=lines_of(lines, one.span)) for one in found]
     if cells is not None:
         found = [*_in_cells(found, cells)]
         allowed = tuple(_moved(one, cells) for one in allowed)
     return CheckedFile(tuple(found), allowed)
+
+
+def _found(
+    path: str, text: str, project: Project, codes: Collection[str] | None
+) -> list[SourceFinding]:
+    if codes is not None and not codes:
+        return []
+    with warnings.catch_warnings():
+        # An odd escape in a string is not our business.
+        warnings.simplefilter("ignore")
+        file = project.add(path, text)
+    return judge.find(file, project, codes)
 
 
 def decoded(data: bytes) -> str:
@@ -77,9 +86,10 @@ def encoding_of(data: bytes) -> str:
     return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
 
 
-def lines_of(lines: list[str], number: int) -> tuple[str, ...]:
-    """The line of this number, after the one before it where that is not empty."""
-    shown = [line[:_LONGEST_LINE] for line in lines[max(0, number - 2) : number]]
+def lines_of(lines: list[str], span: SourceSpan) -> tuple[str, ...]:
+    """The line of a finding, after the one before it where that is not empty."""
+    longest = span.column + _MOST_BEHIND
+    shown = [line[:longest] for line in lines[max(0, span.line - 2) : span.line]]
     return tuple(shown[1:] if len(shown) > 1 and not shown[0].strip() else shown)
 
 

@@ -1,6 +1,5 @@
 """`lowwater check`: find the pitfalls in the source, before the run."""
 
-import importlib.metadata
 import os
 import sys
 from dataclasses import replace
@@ -78,13 +77,16 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _rendered(report: SourceReport, output: str) -> str:
-    from lowwater.report import check_json, check_text, github, sarif
+    if output == "text":
+        from lowwater.report import check_text
 
-    if output == "json":
-        return check_json.render(report)
+        return check_text.render(report)
+    from lowwater import __version__
+    from lowwater.report import check_json, github, sarif
+
     if output == "sarif":
-        return sarif.render(report, importlib.metadata.version("lowwater"))
-    return github.render(report) if output == "github" else check_text.render(report)
+        return sarif.render(report, __version__)
+    return github.render(report) if output == "github" else check_json.render(report)
 
 
 def _show_diff(report: SourceReport, *, unsafe: bool) -> None:
