@@ -360,7 +360,7 @@ class Source:
             holder = binder(value.id, scope_of(value))
             bound = [] if holder is None else holder.binds[value.id]
             return any(
-                one.how is How.VALUE
+                one.how in (How.VALUE, How.PART)
                 and one.value is not None
                 and repeated.holds(one.node)
                 and self.is_of_round(one.value, repeated)

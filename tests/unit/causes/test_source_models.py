@@ -34,6 +34,23 @@ def test_models_of_a_helper_in_another_file_that_are_kept_are_found():
     assert finding.message == "`kept` keeps the model of every iteration."
 
 
+def test_model_that_a_helper_returns_with_its_score_is_found():
+    text = """
+    import helper
+    def trained(units):
+        model = helper.build(units)
+        return model, 0.5
+
+    kept = []
+    for units in widths:
+        model, score = trained(units)
+        kept.append(model)
+        scores.append(score)
+    """
+    assert codes(text, helper=HELPER) == ["LW201"]
+    assert codes(text.replace("kept.append(model)", "kept.append(score)"), helper=HELPER) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
