@@ -98,9 +98,17 @@ class SourceGrowth:
         `self.blocks.append(…)` of a model, and `x = blocks[i](x)` in the function that made them.
         """
         if self.place.is_attribute:
-            return self.owner in (ValueKind.MODEL, ValueKind.LAYER)
-        is_local = self.place.scope.is_function
-        return is_local and any(map(self._is_item, _called(self.place.scope)))
+            is_in_constructor = scope_of(self.node).name == "__init__" and not self.round.through
+            return is_in_constructor or self.owner in (ValueKind.MODEL, ValueKind.LAYER)
+        if not self.place.scope.is_function:
+            return False
+        calls = [call for inner in self.place.scope.inside() for call in inner.calls]
+        return any(self._is_item(call.func) or self._is_passed_on(call) for call in calls)
+
+    def _is_passed_on(self, call: ast.Call) -> bool:
+        """`Sequential(*blocks)`: the items become parts of something."""
+        given = (one.value for one in call.args if isinstance(one, ast.Starred))
+        return any(is_at(one, self.place) for one in given)
 
     def _is_item(self, func: ast.expr) -> bool:
         """Whether what is called is an item of the container."""
@@ -160,12 +168,6 @@ class SourceGrowth:
         return self.source.names.instance(self.place.scope).kind
 
 
-def _called(scope: SourceScope) -> Iterator[ast.expr]:
-    for inner in scope.inside():
-        for call in inner.calls:
-            yield call.func
-
-
 def growths(source: "Source") -> Iterator[SourceGrowth]:
     """All growths of a file, in the order of its lines."""
     found = [one for scope in source.scopes for one in _in_scope(source, scope)]
@@ -179,9 +181,10 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
             continue
         if not source.kinds(value) & _MATTERS:
             continue
-        outlived = [one for one in source.rounds(node) if _outlives(place, one)]
-        # The coarsest round tells most: the epoch, and not the loop over layers in it.
-        repeated = outlived[-1] if outlived else None
+        # The coarsest round tells most: the epoch, and not the loop over layers in it. Where the
+        # container is made in it, all is dropped with the round.
+        rounds = source.rounds(node)
+        repeated = rounds[-1] if rounds and _outlives(place, rounds[-1]) else None
         if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
             continue
         if not is_bounded(source, place, repeated) and not _happens_once(node, repeated):

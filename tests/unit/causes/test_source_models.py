@@ -56,6 +56,7 @@ def test_model_that_a_helper_returns_with_its_score_is_found():
     [
         "kept = []\nfor units in widths:\n    kept.append(build(units))\n    kept.pop(0)",
         "for units in widths:\n    kept = []\n    kept.append(build(units))",
+        "for fold in a:\n    kept = []\n    for units in widths:\n        kept.append(build(units))",
         "kept = []\nfor units in (1, 2, 3):\n    kept.append(build(units))",
         "kept = []\nmodel = build(1)\nfor units in widths:\n    kept.append(model)",
         "best = {}\nfor units in widths:\n    best['model'] = build(units)",
@@ -128,6 +129,20 @@ def test_one_model_that_is_trained_in_a_loop_is_acquitted():
             for block in blocks:
                 x = block(x)
             return blocks[0](x)
+        """,
+        """
+        class Generator:
+            def __init__(self, sizes):
+                self.blocks = []
+                for size in sizes:
+                    self.blocks.append(keras.Sequential([]))
+        """,
+        """
+        def net(sizes):
+            blocks = []
+            for size in sizes:
+                blocks.append(keras.Sequential([]))
+            return keras.Sequential(*blocks)
         """,
     ],
 )
