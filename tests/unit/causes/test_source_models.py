@@ -56,7 +56,7 @@ def test_model_that_a_helper_returns_with_its_score_is_found():
     [
         "kept = []\nfor units in widths:\n    kept.append(build(units))\n    kept.pop(0)",
         "for units in widths:\n    kept = []\n    kept.append(build(units))",
-        "for fold in a:\n    kept = []\n    for units in widths:\n        kept.append(build(units))",
+        "for x in y:\n    kept = []\n    for units in widths:\n        kept.append(build(units))",
         "kept = []\nfor units in (1, 2, 3):\n    kept.append(build(units))",
         "kept = []\nmodel = build(1)\nfor units in widths:\n    kept.append(model)",
         "best = {}\nfor units in widths:\n    best['model'] = build(units)",
