@@ -68,6 +68,21 @@ class GradientRegistry(Cause):
             for fold in range(10):
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
                     history = pool.apply(train, (fold,))
+
+    Known problems:
+
+        Only models that are trained are found in source, not those that predict with `silu`.
+        A program that uses another backend than TensorFlow is blamed, unless it sets
+        `KERAS_BACKEND` itself.
+
+    Fix safety:
+
+        Safe: `--fix` adds `import lowwater` and `lowwater.mend()` below the imports.
+        Training stays the same to the last bit.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW205"
@@ -139,7 +154,8 @@ def _trains(source: "Source", loop: "ast.AST") -> bool:
     is_trained = is_eager = False
     for call in source.reached(loop):
         method = source.method_of(call, "model")
-        is_trained = is_trained or method in ("fit", "train_on_batch", "fit_generator")
+        is_fit = method in ("fit", "train_on_batch", "fit_generator")
+        is_trained = is_trained or (is_fit and source.is_of_loop(call.func, loop))
         is_eager = is_eager or any(
             one.arg == "run_eagerly" and getattr(one.value, "value", None) is True
             for one in call.keywords

@@ -39,6 +39,19 @@ class ModelAccumulation(Cause):
             if loss < best_loss:
                 best_loss = loss
                 model.save("best.keras")
+
+    Known problems:
+
+        A loop over three values or fewer counts as no loop.
+        Models that one object keeps in several attributes are not counted.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW201"
@@ -85,7 +98,8 @@ class ModelAccumulation(Cause):
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A model, or an object that has one, is added to a container in a loop."""
         for growth in source.growths:
-            if growth.keeps_model and growth.makes_what_it_keeps:
+            is_kept = growth.keeps_model and growth.makes_what_it_keeps
+            if is_kept and not growth.builds_a_model:
                 yield source.claim(
                     growth.node,
                     f"`{growth.name}` keeps the model of every {growth.round.name}.",

@@ -92,6 +92,28 @@ class SourceGrowth:
         return self.source.leads_to(self.value, ValueKind.MODEL) is not None
 
     @cached_property
+    def builds_a_model(self) -> bool:
+        """Whether the container holds the parts of one model: it is a layer's, or they are called.
+
+        `self.blocks.append(…)` of a model, and `x = blocks[i](x)` in the function that made them.
+        """
+        if self.place.is_attribute:
+            return self.owner in (ValueKind.MODEL, ValueKind.LAYER)
+        is_local = self.place.scope.is_function
+        return is_local and any(map(self._is_item, _called(self.place.scope)))
+
+    def _is_item(self, func: ast.expr) -> bool:
+        """Whether what is called is an item of the container."""
+        if isinstance(func, ast.Subscript):
+            return is_at(func.value, self.place)
+        holder = binder(func.id, scope_of(func)) if isinstance(func, ast.Name) else None
+        bound = [] if holder is None or not isinstance(func, ast.Name) else holder.binds[func.id]
+        return any(
+            one.how is How.ITEM and one.value is not None and is_at(root_of(one.value), self.place)
+            for one in bound
+        )
+
+    @cached_property
     def makes_what_it_keeps(self) -> bool:
         """Whether each round keeps another object: it is not the same one again and again."""
         return self.source.is_of_round(self.value, self.round)
@@ -149,6 +171,12 @@ class SourceGrowth:
         if not self.place.is_attribute:
             return None
         return self.source.names.instance(self.place.scope).kind
+
+
+def _called(scope: SourceScope) -> Iterator[ast.expr]:
+    for inner in scope.inside():
+        for call in inner.calls:
+            yield call.func
 
 
 def growths(source: "Source") -> Iterator[SourceGrowth]:

@@ -100,7 +100,8 @@ _KERAS_NAMES: Final = {
     "Input": ValueKind.SYMBOLIC,
     "Variable": ValueKind.VARIABLE,
     "to_categorical": ValueKind.ARRAY,
-    "get_value": ValueKind.ARRAY,
+    # Most often that of a learning rate; of weights it would be an array.
+    "get_value": ValueKind.OTHER,
     "convert_to_numpy": ValueKind.ARRAY,
 }
 _TENSORFLOW_NAMES: Final = {

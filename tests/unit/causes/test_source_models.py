@@ -1,5 +1,7 @@
 """LW201 and LW205 in the source: models that a loop builds, keeps or trains."""
 
+import inspect
+
 import pytest
 
 from lowwater.testing import findings_in
@@ -89,3 +91,42 @@ def test_one_model_that_is_trained_in_a_loop_is_acquitted():
     )
 
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+        class Net(keras.Model):
+            def __init__(self):
+                self.blocks = []
+                for n in range(9):
+                    self.blocks.append(keras.Sequential([]))
+        """,
+        """
+        def net(x):
+            blocks = []
+            for n in range(9):
+                blocks.append(keras.Sequential([]))
+            for block in blocks:
+                x = block(x)
+            return blocks[0](x)
+        """,
+    ],
+)
+def test_parts_of_one_model_are_acquitted(text):
+    assert codes(f"import keras\n{inspect.cleandoc(text)}") == []
+
+
+def test_model_that_is_built_beside_the_one_that_is_trained_is_acquitted():
+    text = """
+    from helper import build
+    def score():
+        return build(1).evaluate(x, y)
+
+    model = build(1)
+    for epoch in range(99):
+        model.fit(x, y)
+        print(score())
+    """
+    assert codes(text, helper=HELPER) == []
