@@ -231,7 +231,7 @@ _SAME: Final = frozenset(
     {"copy", "astype", "reshape", "ravel", "flatten", "transpose", "squeeze", "T", "detach", "cpu",
      "cuda", "to", "clone", "clip", "round", "repeat", "contiguous", "view", "float", "real"}
 )  # fmt: skip
-_PIPELINE: Final = frozenset(
+PIPELINE_STEPS: Final = frozenset(
     {"map", "batch", "shuffle", "repeat", "prefetch", "cache", "take", "skip", "filter",
      "padded_batch", "interleave", "unbatch", "concatenate", "with_options", "window", "flat_map",
      "enumerate", "shard", "apply", "rebatch", "ragged_batch"}
@@ -243,7 +243,7 @@ _METHODS: Final = {
     ValueKind.LAYER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.OPTIMIZER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.METRIC: {"result": ValueKind.TENSOR},
-    ValueKind.DATASET: dict.fromkeys(_PIPELINE, ValueKind.DATASET),
+    ValueKind.DATASET: dict.fromkeys(PIPELINE_STEPS, ValueKind.DATASET),
     ValueKind.TAPE: dict.fromkeys(("gradient", "jacobian", "batch_jacobian"), ValueKind.TENSOR),
     ValueKind.SESSION: {"run": ValueKind.ARRAY},
     ValueKind.NUMBER: dict.fromkeys(("item", "numpy", "mean", "sum"), ValueKind.NUMBER),

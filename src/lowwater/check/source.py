@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lowwater.check import growths as _growths
+from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import is_library
+from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
@@ -27,6 +29,7 @@ class Source:
         self._rounds_of_scope: dict[SourceScope, Round | None] = {}
         self._called: dict[tuple[SourceScope, int], list[Round]] = {}
         self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
+        self._pipelines: dict[ast.expr, list[SourcePipeline]] = {}
 
     # -- what is in the file
 
@@ -228,6 +231,37 @@ class Source:
                     inside = [one for inner in scope.inside() for one in inner.calls]
                     waiting += [(one, hops - 1) for one in inside]
 
+    # -- data pipelines
+
+    def pipelines(self, node: ast.expr) -> list[SourcePipeline]:
+        """All ways in which a data set may have been made, step by step."""
+        if node not in self._pipelines:
+            self._pipelines[node] = pipelines(self, node)
+        return self._pipelines[node]
+
+    def steps_of(self, name: str) -> Iterator[tuple[PipelineStep, list[SourcePipeline]]]:
+        """The steps of this name in the file, each with all that may come before it."""
+        for call in self.calls_of(name):
+            if isinstance(call.func, ast.Attribute):
+                before = self.pipelines(call.func.value)
+                if before and not self._is_own(call):
+                    yield PipelineStep(name, call), before
+
+    def augments(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function changes its element at random."""
+        return _mapped.augments(self, mapped)
+
+    def decodes(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function makes a large element of a small one."""
+        return _mapped.decodes(self, mapped)
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether a call is one of the project, or of a library that is no pipeline."""
+        return any(
+            thing.scope is not None or thing.kind is not ValueKind.METHOD
+            for thing in self.things(call.func)
+        )
+
     # -- what repeats
 
     def rounds(self, node: ast.AST, hops: int = _MOST_HOPS) -> list[Round]:
@@ -359,7 +393,7 @@ class Source:
 
     def claim(  # noqa: PLR0913 - the fields of a claim
         self,
-        node: ast.AST,
+        node: ast.AST | PipelineStep,
         message: str,
         *,
         label: str = "",
@@ -370,8 +404,10 @@ class Source:
         """What a cause tells of a node."""
         return SourceClaim(self.span(node), message, label, fix, edits, is_safe)
 
-    def span(self, node: ast.AST) -> SourceSpan:
-        """Where a node is, in characters."""
+    def span(self, node: ast.AST | PipelineStep) -> SourceSpan:
+        """Where a node is, in characters; of a step of a pipeline, where its name is."""
+        if isinstance(node, PipelineStep):
+            return self._span_of_step(node)
         assert isinstance(node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.ExceptHandler)
         end_line = node.end_lineno or node.lineno
         end_offset = node.end_col_offset or node.col_offset
@@ -381,6 +417,11 @@ class Source:
             end_line,
             self._column(end_line, end_offset),
         )
+
+    def _span_of_step(self, step: PipelineStep) -> SourceSpan:
+        whole, func = self.span(step.call), self.span(step.call.func)
+        column = max(1, func.end_column - len(step.name))
+        return SourceSpan(func.end_line, column, whole.end_line, whole.end_column)
 
     def _column(self, line: int, offset: int) -> int:
         """Python counts bytes of UTF-8."""
