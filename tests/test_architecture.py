@@ -43,7 +43,8 @@ LAYERS = {
     },
     "act": {
         "giveback", "diagnose", "isolation", "sizing",
-        "check.cache", "check.modules", "check.run", "check.walk",
+        "check.cache", "check.config", "check.mending", "check.modules", "check.run",
+        "check.walk",
     },
     "tell": {"report"},
     # What puts the parts together, in the user's process and beside it.

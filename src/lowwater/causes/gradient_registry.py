@@ -120,6 +120,9 @@ class GradientRegistry(Cause):
                     "A model is built and trained in each iteration: TensorFlow's gradient "
                     "registry keeps its graphs and weights.",
                     label="stays in memory, also after `del` and `clear_session()`",
+                    edits=(source.insertion_after_imports("import lowwater\n\nlowwater.mend()\n"),),
+                    # What is trained stays the same to the last bit: see giveback/mend.
+                    is_safe=True,
                 )
 
 

@@ -101,6 +101,8 @@ class RetracedFunction(Cause):
                         "and keeps a graph each time.",
                         label="a Python number, which is part of the key of a trace",
                         fix=f"Pass a tensor: `tf.constant({number})`.",
+                        # Not safe: in the function it may be the length of a range, or a shape.
+                        edits=source.wrapped(given, "tensorflow.constant"),
                     )
 
 

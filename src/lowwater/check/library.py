@@ -301,7 +301,7 @@ def base_kind(name: str) -> ValueKind | None:
     package, _, rest = canonical(name).partition(".")
     last = rest.rpartition(".")[2]
     if package == "torch":
-        return ValueKind.MODEL if last == "Module" else None
+        return {"Module": ValueKind.MODEL, "Dataset": ValueKind.DATASET}.get(last)
     if package not in ("keras", "tensorflow"):
         return None
     if last in _BASES:

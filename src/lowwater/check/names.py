@@ -14,6 +14,7 @@ _DEEPEST: Final = 12
 _MOST_BINDINGS: Final = 12
 _MOST_CALLERS: Final = 20
 _UNKNOWN: Final[Things] = ()
+_GENERATOR: Final = "generator "
 _NUMBERS: Final = (int, float, complex, bool)
 _PASS_ON: Final = ("builtins.abs", "copy.copy", "copy.deepcopy")
 _WRAPPERS: Final = ("tensorflow.function", "jax.jit", "functools.partial", "tensorflow.v1.function")
@@ -235,8 +236,12 @@ class Resolver:
                 yield Thing(ValueKind.ARRAY, thing.name)
             elif thing.kind is ValueKind.TENSOR:
                 yield thing
-            elif thing.kind is ValueKind.DATASET:
+            elif thing.kind is ValueKind.DATASET and thing.scope is None:
                 yield Thing(ValueKind.TENSOR, thing.name)
+            elif thing.scope is not None and thing.name.startswith(_GENERATOR):
+                for given in thing.scope.yields:
+                    if isinstance(given, ast.Yield):
+                        yield from self.things(given.value)
 
     def _imported(self, binding: Binding, scope: SourceScope) -> Things:
         node, alias = binding.node
@@ -391,7 +396,7 @@ class Resolver:
                 return (self.instance(scope),)
             return self._called_instance(thing, node)
         if scope.yields:
-            return (Thing(ValueKind.OTHER, f"generator {scope.name}", scope),)
+            return (Thing(ValueKind.OTHER, f"{_GENERATOR}{scope.name}", scope),)
         found = [one for value in scope.returns for one in self.things(value)]
         if thing.kind is ValueKind.TRACED:
             return found or (Thing(ValueKind.TENSOR, thing.name),)

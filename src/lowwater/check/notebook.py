@@ -1,4 +1,4 @@
-"""A notebook as one piece of Python: its code cells, with what only IPython understands left out."""
+"""A notebook as one piece of Python: its code cells, without what only IPython understands."""
 
 import json
 import re

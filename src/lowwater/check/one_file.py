@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lowwater.check import judge, notebook
-from lowwater.check.project import Project
+from lowwater.check.project import UNREADABLE, Project
 from lowwater.check.suppressions import Suppression, suppressions_in
 from lowwater.model.source import SourceFinding, SourceSpan
 
 # Longer than any file that somebody wrote: generated, and not worth minutes.
 LARGEST_BYTES = 10 * 1024 * 1024
-_LONGEST_LINE = 4096
+# More than fits on a screen of a line that somebody has generated.
+_MOST_BEHIND = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +33,63 @@ def check(
     """The findings in one file: of all causes that it has a word of, or of these."""
     try:
         return _check(path, data, project, codes)
-    except SyntaxError as error:
+    except UNREADABLE as error:
+        return CheckedFile(why_not=_why(error))
+
+
+def _why(error: BaseException) -> str:
+    """In a few words, why a file cannot be checked."""
+    if isinstance(error, SyntaxError):
         line = f" (line {error.lineno})" if error.lineno else ""
-        return CheckedFile(why_not=f"not valid Python: {error.msg}{line}")
-    except UnicodeDecodeError as error:
-        return CheckedFile(why_not=f"not {error.encoding} text: byte {error.start} is wrong")
-    except LookupError as error:
-        return CheckedFile(why_not=f"unknown encoding: {error}")
-    except notebook.NoNotebook as error:
-        return CheckedFile(why_not=str(error))
-    except ValueError as error:
-        return CheckedFile(why_not=f"not valid Python: {error}")
-    except (RecursionError, MemoryError):
-        return CheckedFile(why_not="nested too deeply")
+        return f"not valid Python: {error.msg}{line}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not {error.encoding} text: byte {error.start} is wrong"
+    if isinstance(error, RecursionError | MemoryError):
+        return "nested too deeply"
+    prefix = "" if isinstance(error, notebook.NoNotebook) else "not valid Python: "
+    return f"{prefix}{error}"
 
 
 def _check(path: str, data: bytes, project: Project, codes: Collection[str] | None) -> CheckedFile:
     cells = notebook.read(data) if path.endswith(".ipynb") else None
     text = decoded(data) if cells is None else cells.text
-    with warnings.catch_warnings():
-        # An odd escape in a string is not our business.
-        warnings.simplefilter("ignore")
-        file = project.add(path, text)
-    found = judge.find(file, project, codes)
     allowed = suppressions_in(text)
+    found = _found(path, text, project, codes)
     if found:
         lines = re.split("\r\n|\r|\n", text)
-        found = [replace(one, code_lines=lines_of(lines, one.span.line)) for one in found]
+        found = [replace(one, code_lines=lines_of(lines, one.span)) for one in found]
     if cells is not None:
         found = [*_in_cells(found, cells)]
         allowed = tuple(_moved(one, cells) for one in allowed)
     return CheckedFile(tuple(found), allowed)
 
 
+def _found(
+    path: str, text: str, project: Project, codes: Collection[str] | None
+) -> list[SourceFinding]:
+    if codes is not None and not codes:
+        return []
+    with warnings.catch_warnings():
+        # An odd escape in a string is not our business.
+        warnings.simplefilter("ignore")
+        file = project.add(path, text)
+    return judge.find(file, project, codes)
+
+
 def decoded(data: bytes) -> str:
     """The text of a Python file, in the encoding that it declares."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+    return data.decode(encoding_of(data))
 
 
-def lines_of(lines: list[str], number: int) -> tuple[str, ...]:
-    """The line of this number, after the one before it where that is not empty."""
-    shown = [line[:_LONGEST_LINE] for line in lines[max(0, number - 2) : number]]
+def encoding_of(data: bytes) -> str:
+    """The encoding that a Python file declares; UTF-8 where it declares none."""
+    return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+
+
+def lines_of(lines: list[str], span: SourceSpan) -> tuple[str, ...]:
+    """The line of a finding, after the one before it where that is not empty."""
+    longest = span.column + _MOST_BEHIND
+    shown = [line[:longest] for line in lines[max(0, span.line - 2) : span.line]]
     return tuple(shown[1:] if len(shown) > 1 and not shown[0].strip() else shown)
 
 

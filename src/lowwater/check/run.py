@@ -1,4 +1,4 @@
-"""`lowwater check` from the paths to the report: walks, looks, asks on all cores, keeps the order."""
+"""`lowwater check` from the paths to the report: looks, asks on all cores, keeps the order."""
 
 import gc
 import os
@@ -13,9 +13,9 @@ from lowwater.check.config import CheckOptions
 from lowwater.check.modules import ProjectModules
 from lowwater.check.one_file import LARGEST_BYTES, CheckedFile, check, decoded
 from lowwater.check.project import File, Project
-from lowwater.check.suppressions import apply
+from lowwater.check.suppressions import MARK, apply
 from lowwater.check.walk import files
-from lowwater.check.words import ALL_CODES, FirstLook
+from lowwater.check.words import FirstLook
 from lowwater.model.source import SourceFinding, SourceReport, Unchecked
 
 # Less source than this is checked before another process has started.
@@ -41,10 +41,9 @@ def run(
     found = _Run(paths, options, Cache(cache_folder)).checked()
     shown: list[SourceFinding] = []
     hidden = 0
-    asked = frozenset(filter(options.selects, ALL_CODES))
     for path, one in found.items():
         wanted = [each for each in one.findings if options.wants(each.code, path)]
-        told = apply(wanted, one.suppressions, path, is_asked=asked)
+        told = apply(wanted, one.suppressions, path, is_asked=options.selects)
         visible = [each for each in told if options.preview or not each.is_preview]
         hidden += len(told) - len(visible)
         shown += visible
@@ -84,7 +83,7 @@ class _Run:
         if kept is not None:
             return _named(kept, path)
         codes = self._first_look.codes(path, data)
-        if codes:
+        if codes or MARK.encode() in data:
             jobs.append(Job(path, len(data), codes))
             return None
         return CheckedFile()

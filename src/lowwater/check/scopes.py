@@ -1,4 +1,4 @@
-"""One pass over the syntax of a file: scopes, what each name is bound to, calls, and who is around.
+"""One pass over the syntax of a file: scopes, what each name is bound to, and calls.
 
 This pass visits every node, so it is written for speed: the questions are asked later, and only
 about the few nodes that a rule has an interest in.
@@ -53,8 +53,8 @@ class SourceScope:
     """A file, class, function or comprehension: what is bound and called in it."""
 
     __slots__ = (
-        "binds", "calls", "children", "deletes", "file", "foreign", "node", "nodes", "outer", "returns",
-        "stars", "statements", "stores", "yields",
+        "binds", "calls", "children", "deletes", "file", "foreign", "node", "nodes", "outer",
+        "returns", "stars", "statements", "stores", "yields",
     )  # fmt: skip
 
     def __init__(self, node: ast.AST, outer: "SourceScope | None", file: Any) -> None:  # noqa: ANN401 - a `File`

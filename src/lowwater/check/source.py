@@ -12,7 +12,7 @@ from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
-from lowwater.check.scopes import COMPREHENSIONS, Binding, How, SourceScope, around
+from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
 from lowwater.check.things import Thing, Things, ValueKind
 from lowwater.model.source import Edit, SourceClaim, SourceSpan
 
@@ -138,7 +138,7 @@ class Source:
         """The names of what has a decorator, or is the result of a wrapper."""
         found: set[str] = set()
         for scope in self.scopes:
-            if scope.is_function and getattr(scope.node, "decorator_list", ()):
+            if isinstance(scope.node, FUNCTIONS) and scope.node.decorator_list:
                 found.add(scope.name)
             for name, bindings in scope.binds.items():
                 if any(_is_wrapping(one.value) for one in bindings):
@@ -404,6 +404,35 @@ class Source:
         """What a cause tells of a node."""
         return SourceClaim(self.span(node), message, label, fix, edits, is_safe)
 
+    def wrapped(self, node: ast.expr, function: str) -> tuple[Edit, ...]:
+        """Edits that put a call of a library function around an expression.
+
+        None where the file has no name for that library.
+        """
+        package, _, name = function.rpartition(".")
+        for bound in self.file.top.binds:
+            for thing in self.names.named(bound, self.file.top):
+                if thing.kind is ValueKind.MODULE and thing.name == package:
+                    span = self.span(node)
+                    start = SourceSpan(span.line, span.column, span.line, span.column)
+                    end = SourceSpan(span.end_line, span.end_column, span.end_line, span.end_column)
+                    return (Edit(start, f"{bound}.{name}("), Edit(end, ")"))
+        return ()
+
+    def insertion_after_imports(self, text: str) -> Edit:
+        """An edit that adds lines below the imports at the top of the file."""
+        line = 1
+        for statement in self._top_statements():
+            if isinstance(statement, ast.Import | ast.ImportFrom) or is_docstring(statement):
+                line = (statement.end_lineno or 0) + 1
+            else:
+                break
+        return Edit(SourceSpan(line, 1, line, 1), text)
+
+    def _top_statements(self) -> list[ast.stmt]:
+        assert isinstance(self.file.top.node, ast.Module)
+        return self.file.top.node.body
+
     def span(self, node: ast.AST | PipelineStep) -> SourceSpan:
         """Where a node is, in characters; of a step of a pipeline, where its name is."""
         if isinstance(node, PipelineStep):
@@ -449,6 +478,12 @@ def _is_of_library(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 def _is_wrapping(value: ast.expr | None) -> bool:
     """Whether a value may be the result of `tf.function(…)` or `jax.jit(…)`."""
     return isinstance(value, ast.Call) and last_name(value.func) in ("function", "jit", "partial")
+
+
+def is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is a text on its own."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def last_name(node: ast.expr) -> str:

@@ -3,13 +3,13 @@
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from lowwater.model.source import SourceFinding, SourceSpan
 
-_MARK: Final = "lowwater: allow"
+MARK: Final = "lowwater: allow"
 _COMMENT: Final = re.compile(r"#\s*lowwater:\s*allow\s*\[(?P<codes>[^\]]*)\]\s*:?(?P<reason>.*)")
 CODE: Final = "LW001"
 NAME: Final = "suppression"
@@ -29,7 +29,7 @@ class Suppression:
 
 def suppressions_in(text: str) -> tuple[Suppression, ...]:
     """All of them in a file, in the order of the lines."""
-    return tuple(_found(text)) if _MARK in text else ()
+    return tuple(_found(text)) if MARK in text else ()
 
 
 def _found(text: str) -> Iterator[Suppression]:
@@ -64,18 +64,19 @@ def apply(
     suppressions: Iterable[Suppression],
     path: str,
     *,
-    is_asked: frozenset[str] | None = None,
+    is_asked: Callable[[str], bool] = bool,
 ) -> list[SourceFinding]:
     """The findings that remain, and what is wrong with the comments.
 
-    `is_asked` are the codes that were looked for: a comment for another one is not idle.
+    `is_asked` says which codes were looked for: a comment for another one is not idle.
     """
-    found, told = list(findings), []
+    found = list(findings)
+    told: list[SourceFinding] = []
     for one in suppressions:
         allowed = [finding for finding in found if _allows(one, finding)]
         found = [finding for finding in found if finding not in allowed]
         idle = [code for code in one.codes if code not in {each.code for each in allowed}]
-        told += _complaints(one, path, [c for c in idle if is_asked is None or c in is_asked])
+        told += _complaints(one, path, [*filter(is_asked, idle)])
     return sorted(
         [*found, *told],
         key=lambda each: (each.cell or 0, each.span.line, each.span.column, each.code),

@@ -74,3 +74,4 @@ class SourceReport:
     unchecked: tuple[Unchecked, ...] = ()
     files: int = 0
     hidden_previews: int = 0
+    fixed: int = 0

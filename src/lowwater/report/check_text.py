@@ -71,6 +71,17 @@ def _summary(report: SourceReport) -> str:
     checked = counted(report.files - len(report.unchecked), "file")
     found = counted(len(report.findings), "finding") if report.findings else "No findings"
     told = f"{found} in {checked}."
+    if report.fixed:
+        told = f"{counted(report.fixed, 'finding')} fixed. {told}"
     if report.hidden_previews:
-        told += f" {counted(report.hidden_previews, 'more')} of preview rules: add --preview."
+        told += f" {report.hidden_previews:,} more of preview rules: add --preview."
+    return told + _fixable(report)
+
+
+def _fixable(report: SourceReport) -> str:
+    edits = [one for one in report.findings if one.edits and one.cell is None]
+    safe = sum(one.is_safe for one in edits)
+    told = f" Safe fixes: {safe}, apply with --fix." if safe else ""
+    if len(edits) > safe:
+        told += f" Unsafe fixes: {len(edits) - safe}, see --diff --unsafe-fixes."
     return told
