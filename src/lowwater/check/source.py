@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lowwater.check import growths as _growths
+from lowwater.check import lifetimes
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import is_library
@@ -389,6 +390,38 @@ class Source:
             )
         return isinstance(value, ast.Call)
 
+    def receiver(self, call: ast.Call) -> ast.expr:
+        """`model` of `model.fit(…)`; of a plain call, the function itself."""
+        return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+    def calls_behind(self, value: ast.expr, repeated: Round) -> Iterator[ast.Call]:
+        """The calls of one round whose result a value may be."""
+        return lifetimes.calls_behind(self, value, repeated)
+
+    def is_new(self, value: ast.expr, repeated: Round, kind: ValueKind | str) -> bool:
+        """Whether each round makes another thing of this kind for a value."""
+        return lifetimes.is_new(self, value, repeated, kind)
+
+    def is_older(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is certainly there before the round, the same in all rounds."""
+        return lifetimes.is_older(self, value, repeated)
+
+    def is_entered(self, value: ast.expr) -> bool:
+        """Whether a `with` block ends a value: `with … as value`."""
+        holder = binder(value.id, scope_of(value)) if isinstance(value, ast.Name) else None
+        bound = [] if holder is None else holder.binds[getattr(value, "id", "")]
+        return any(one.how is How.ENTERED for one in bound)
+
+    def tried_before(self, handled: ast.AST) -> Iterator[ast.Call]:
+        """The calls of the `try`, here and in what it calls, whose `except` a node is in."""
+        tried = next((one for one in around(handled) if isinstance(one, ast.Try)), None)
+        for statement in [] if tried is None else tried.body:
+            yield from self.reached(statement)
+
+    def trains(self, repeated: Round) -> bool:
+        """Whether a model is trained in a round: a callback is called by training."""
+        return not repeated.is_loop or lifetimes.trains(self, repeated.node)
+
     # -- what a cause says
 
     def claim(  # noqa: PLR0913 - the fields of a claim
@@ -464,7 +497,7 @@ class Source:
         """Lines as the parser counts them: a form feed ends none."""
         return self.file.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
-    def text_of(self, node: ast.expr) -> str:
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
         """An expression as it is written, on one line."""
         return " ".join((ast.get_source_segment(self.file.text, node) or ast.unparse(node)).split())
 
