@@ -238,6 +238,18 @@ PIPELINE_STEPS: Final = frozenset(
 )  # fmt: skip
 
 
+_DRAWING: Final = frozenset(
+    {"normal", "random", "uniform", "integers", "standard_normal", "choice", "randint", "rand",
+     "randn", "permutation", "binomial", "poisson", "exponential", "random_sample"}
+)  # fmt: skip
+
+
+def draws(owner: str, method: str) -> bool:
+    """Whether a method of what `np.random.default_rng()` makes gives random numbers."""
+    is_generator = owner in ("numpy.random.default_rng", "numpy.random.RandomState")
+    return is_generator and method in _DRAWING
+
+
 _METHODS: Final = {
     ValueKind.MODEL: _MODEL_METHODS,
     ValueKind.LAYER: {"get_weights": ValueKind.ARRAYS},

@@ -10,7 +10,7 @@ from lowwater.check.scopes import COMPREHENSIONS, Binding, How, SourceScope, Sto
 from lowwater.check.things import Thing, Things, ValueKind
 
 # How many calls are followed one into the other, and how many bindings of one name are read.
-_DEEPEST: Final = 12
+_DEEPEST: Final = 40
 _MOST_BINDINGS: Final = 12
 _MOST_CALLERS: Final = 20
 _UNKNOWN: Final[Things] = ()
@@ -424,6 +424,8 @@ class Resolver:
         method = thing.last_name
         if method in ("get", "pop") and thing.of.kind is ValueKind.CONTAINER:
             return _UNKNOWN
+        if library.draws(thing.of.name, method):
+            return (Thing(ValueKind.ARRAY, thing.name),) if _has_size(node) else _UNKNOWN
         kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
         return _UNKNOWN if kind is None else (Thing(kind, thing.name),)
 
@@ -647,6 +649,12 @@ def _has_axis(node: ast.Call, method: str) -> bool:
     first = 0 if method else 1
     is_given = any(one.arg in ("axis", "dim") and not _is_none(one.value) for one in node.keywords)
     return is_given or len(node.args) > first
+
+
+def _has_size(node: ast.Call) -> bool:
+    """Whether more than one number is drawn: `rng.normal(size=n)`, `rng.random((3, 4))`."""
+    is_given = any(one.arg in ("size", "shape") and not _is_none(one.value) for one in node.keywords)
+    return is_given or any(isinstance(one, ast.Tuple | ast.List) for one in node.args)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lowwater.check import growths as _growths
-from lowwater.check import lifetimes
+from lowwater.check import givers, lifetimes
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import is_library
@@ -256,6 +256,10 @@ class Source:
         """Whether a mapped function makes a large element of a small one."""
         return _mapped.decodes(self, mapped)
 
+    def giver_of(self, growth: SourceGrowth) -> SourceScope | None:
+        """The generator or data set that adds here with each batch that it hands out."""
+        return givers.giver_of(self, growth)
+
     def _is_own(self, call: ast.Call) -> bool:
         """Whether a call is one of the project, or of a library that is no pipeline."""
         return any(
@@ -302,10 +306,9 @@ class Source:
         cls = scope.outer
         if cls is None or not scope.is_function or not cls.is_class:
             return None
-        if self.names.instance(cls).kind is not ValueKind.CALLBACK:
-            return None
         if cls not in self._methods:
-            self._methods[cls] = rounds_of_methods(cls)
+            kind = self.names.instance(cls).kind
+            self._methods[cls] = rounds_of_methods(cls, kind)
         name = self._methods[cls].get(scope)
         return None if name is None else Round(name, scope.node)
 
@@ -331,7 +334,12 @@ class Source:
         """Whether a name gets another value here in each round."""
         how = binding.how
         if how is How.PARAMETER:
-            is_count = holder.node is repeated.node and node.id in _numbers_of(holder)
+            # The indices of a data set come again in each epoch.
+            is_count = (
+                holder.node is repeated.node
+                and node.id in _numbers_of(holder)
+                and not givers.is_data_set(self, holder.outer)
+            )
             return is_count or self._argument_changes(holder, node.id, repeated)
         if how is How.ITEM:
             loops = (repeated.node, *getattr(repeated.node, "generators", ()))
