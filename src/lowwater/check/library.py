@@ -100,6 +100,7 @@ _KERAS_NAMES: Final = {
     "Input": ValueKind.SYMBOLIC,
     "Variable": ValueKind.VARIABLE,
     "to_categorical": ValueKind.ARRAY,
+    "ImageDataGenerator": ValueKind.OTHER,
     "get_value": ValueKind.ARRAY,
     "convert_to_numpy": ValueKind.ARRAY,
 }
@@ -248,6 +249,14 @@ def draws(owner: str, method: str) -> bool:
     """Whether a method of what `np.random.default_rng()` makes gives random numbers."""
     is_generator = owner in ("numpy.random.default_rng", "numpy.random.RandomState")
     return is_generator and method in _DRAWING
+
+
+_FLOWS: Final = frozenset({"flow", "flow_from_directory", "flow_from_dataframe"})
+
+
+def flows(owner: str, method: str) -> bool:
+    """Whether a method of Keras' `ImageDataGenerator` gives a data set."""
+    return owner.endswith(".ImageDataGenerator") and method in _FLOWS
 
 
 _METHODS: Final = {

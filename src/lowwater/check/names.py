@@ -426,6 +426,8 @@ class Resolver:
             return _UNKNOWN
         if library.draws(thing.of.name, method):
             return (Thing(ValueKind.ARRAY, thing.name),) if _has_size(node) else _UNKNOWN
+        if library.flows(thing.of.name, method):
+            return (Thing(ValueKind.DATASET, thing.name),)
         kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
         return _UNKNOWN if kind is None else (Thing(kind, thing.name),)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lowwater.check import growths as _growths
-from lowwater.check import givers, lifetimes
+from lowwater.check import closures, givers, lifetimes
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import is_library
@@ -260,12 +260,51 @@ class Source:
         """The generator or data set that adds here with each batch that it hands out."""
         return givers.giver_of(self, growth)
 
+    def keeps_of_round(self, function: ast.expr, repeated: Round) -> bool:
+        """Whether a function that a library keeps takes something of the round with it."""
+        return closures.keeps_of_round(self, function, repeated)
+
+    def takes_of_round(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is made in the round from something that is new in it."""
+        return any(
+            closures.keeps_of_round(self, call, repeated)
+            for call in lifetimes.calls_behind(self, value, repeated)
+        )
+
+    def calls_in_mapped(self, mapped: ast.expr) -> Iterator[ast.Call]:
+        """All calls of a mapped function, and of those of the project that it calls."""
+        for _, call in _mapped.calls_in(self, mapped):
+            yield call
+
     def _is_own(self, call: ast.Call) -> bool:
         """Whether a call is one of the project, or of a library that is no pipeline."""
         return any(
             thing.scope is not None or thing.kind is not ValueKind.METHOD
             for thing in self.things(call.func)
         )
+
+    # -- tapes
+
+    def is_on_tape(self, node: ast.AST, hops: int = 1) -> bool:
+        """Whether a tape records a node: here, or where the function around it is called."""
+        for outer in around(node):
+            if isinstance(outer, ast.With | ast.AsyncWith):
+                kinds = [self._with_kind(item.context_expr) for item in outer.items]
+                if "stop_recording" in kinds:
+                    return False
+                if ValueKind.TAPE in kinds:
+                    return True
+            elif isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                break
+        function = scope_of(node)
+        return bool(hops) and any(
+            self.is_on_tape(call, hops - 1) for call in self.names.calls_of_function(function)
+        )
+
+    def _with_kind(self, entered: ast.expr) -> str:
+        if isinstance(entered, ast.Call) and self.method_of(entered, ValueKind.TAPE):
+            return last_name(entered.func)
+        return ValueKind.TAPE if ValueKind.TAPE in self.kinds(entered) else ""
 
     # -- what repeats
 
