@@ -331,7 +331,7 @@ def findings_in(text: str, **modules: str) -> list[SourceFinding]:
     """
     from lowwater.check.judge import find
     from lowwater.check.project import Project
-    from lowwater.check.words import FirstLook
+    from lowwater.check.words import WordSearch
 
     texts = {f"{name}.py": inspect.cleandoc(module) for name, module in modules.items()}
 
@@ -340,6 +340,6 @@ def findings_in(text: str, **modules: str) -> list[SourceFinding]:
         return path if path in texts else None
 
     own = inspect.cleandoc(text)
-    look = FirstLook(path_of, lambda path: texts[path].encode())
+    look = WordSearch(path_of, lambda path: texts[path].encode())
     project = Project(path_of, texts.__getitem__)
     return find(project.add("train.py", own), project, look.codes("train.py", own.encode()))

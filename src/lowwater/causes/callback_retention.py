@@ -44,6 +44,19 @@ class CallbackRetention(Cause):
             def on_epoch_end(self, epoch, logs=None):
                 predictions = self.model.predict(self.data, verbose=0)
                 self.means.append(float(predictions.mean()))
+
+    Known problems:
+
+        What a method of another class, or of another file, empties is not seen.
+        A value from a library that `lowwater check` does not know is not taken for an array.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW101"

@@ -68,6 +68,21 @@ class GradientRegistry(Cause):
             for fold in range(10):
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
                     history = pool.apply(train, (fold,))
+
+    Known problems:
+
+        Only models that are trained are found in source, not those that predict with `silu`.
+        A program that uses another backend than TensorFlow is blamed, unless it sets
+        `KERAS_BACKEND` itself.
+
+    Fix safety:
+
+        Safe: `--fix` adds `import lowwater` and `lowwater.mend()` below the imports.
+        Training stays the same to the last bit.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW205"

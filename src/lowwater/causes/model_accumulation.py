@@ -39,6 +39,19 @@ class ModelAccumulation(Cause):
             if loss < best_loss:
                 best_loss = loss
                 model.save("best.keras")
+
+    Known problems:
+
+        A loop over three values or fewer counts as no loop.
+        Models that one object keeps in several attributes are not counted.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW201"

@@ -48,6 +48,19 @@ class RetracedFunction(Cause):
 
         for step in range(1000):
             train_step(x, tf.constant(step / 1000))
+
+    Known problems:
+
+        New shapes are not found in source, only Python numbers.
+        A number from a library that `lowwater check` does not know is not taken for one.
+
+    Fix safety:
+
+        Unsafe: the function may use the number as a shape or as the length of a `range`.
+
+    Applies to:
+
+        `tf.function` of TensorFlow 2. `jax.jit` takes a number as a value, and is acquitted.
     """
 
     code = "LW202"
@@ -92,6 +105,8 @@ class RetracedFunction(Cause):
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A `tf.function` is called with a Python number that differs from call to call."""
         for call, traced in source.calls_of_traced():
+            if traced.of is not None and traced.of.name == "jax.jit":
+                continue  # JAX traces a Python number as a value
             for given in (*call.args, *(one.value for one in call.keywords)):
                 if source.is_number(given) and source.changes_by_call(given, call):
                     number = source.text_of(given)

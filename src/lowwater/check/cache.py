@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-import lowwater
 from lowwater.check.one_file import CheckedFile
 
 FOLDER: Final = ".lowwater_cache"
@@ -19,7 +18,7 @@ _ENGINE: Final = ("check", "causes", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Lookup:
     """A module that was looked for, and the content that was found; both may be missing."""
 
     dotted: str
@@ -35,7 +34,7 @@ class Kept:
 
     content: str
     checked: CheckedFile
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Lookup, ...] = ()
 
 
 @dataclass(slots=True)
@@ -120,8 +119,8 @@ def _write(path: str, data: bytes) -> None:
 
 def engine() -> str:
     """What would find something else: another Python, or other files of ours."""
-    root = os.path.dirname(lowwater.__file__)
-    parts = [sys.version, lowwater.__version__]
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parts = [sys.version]
     for folder in _ENGINE:
         for current, _, names in os.walk(os.path.join(root, folder)):
             for name in sorted(names):

@@ -312,7 +312,7 @@ class Resolver:
             call = decorator if isinstance(decorator, ast.Call) else None
             for made in self.things(call.func if call else decorator):
                 if library.made_by(made.name) is ValueKind.TRACED and made.scope is None:
-                    yield Thing(ValueKind.TRACED, node.name, thing.scope, thing)
+                    yield Thing(ValueKind.TRACED, node.name, thing.scope, made)
                     return
         yield thing
 
@@ -451,8 +451,9 @@ class Resolver:
         inside = self.things(node)
         if name == "functools.partial":
             return inside
-        known = tuple(Thing(ValueKind.TRACED, one.last_name, one.scope, one) for one in inside)
-        return known or (Thing(ValueKind.TRACED, name),)
+        wrapper = Thing(ValueKind.FUNCTION, name)
+        known = tuple(Thing(ValueKind.TRACED, one.last_name, one.scope, wrapper) for one in inside)
+        return known or (Thing(ValueKind.TRACED, name, of=wrapper),)
 
     def _heavy(self, node: ast.expr) -> Iterator[Thing]:
         for thing in self.things(node):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from lowwater.check.cache import Asked, Cache, Kept, content_of
+from lowwater.check.cache import Cache, Kept, Lookup, content_of
 from lowwater.check.config import CheckOptions
 from lowwater.check.modules import ProjectModules
 from lowwater.check.one_file import LARGEST_BYTES, CheckedFile, check, decoded
 from lowwater.check.project import File, Project
 from lowwater.check.suppressions import MARK, apply
 from lowwater.check.walk import files
-from lowwater.check.words import FirstLook
+from lowwater.check.words import WordSearch
 from lowwater.model.source import SourceFinding, SourceReport, Unchecked
 
 # Less source than this is checked before another process has started.
@@ -25,7 +25,7 @@ _CHUNK_BYTES: Final = 250_000
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ParseJob:
     """One file to parse, and the causes to ask."""
 
     path: str
@@ -61,7 +61,7 @@ class _Run:
 
     def checked(self) -> dict[str, CheckedFile]:
         found: dict[str, CheckedFile | None] = {}
-        jobs: list[Job] = []
+        jobs: list[ParseJob] = []
         for path in files(self._paths, self._options.exclude):
             found[path] = self._known(path, jobs)
         for path, kept in _done(jobs, self._modules):
@@ -70,7 +70,7 @@ class _Run:
         self._cache.write()
         return {path: one or CheckedFile() for path, one in found.items()}
 
-    def _known(self, path: str, jobs: list[Job]) -> CheckedFile | None:
+    def _known(self, path: str, jobs: list[ParseJob]) -> CheckedFile | None:
         """What is known of a file without parsing it; else it becomes a job."""
         try:
             data = read(path)
@@ -84,13 +84,13 @@ class _Run:
             return _named(kept, path)
         codes = self._first_look.codes(path, data)
         if codes or MARK.encode() in data:
-            jobs.append(Job(path, len(data), codes))
+            jobs.append(ParseJob(path, len(data), codes))
             return None
         return CheckedFile()
 
     @cached_property
-    def _first_look(self) -> FirstLook:
-        return FirstLook(self._modules.find, _read_if_possible)
+    def _first_look(self) -> WordSearch:
+        return WordSearch(self._modules.find, _read_if_possible)
 
     def _content(self, path: str) -> str:
         if path not in self._contents:
@@ -133,7 +133,7 @@ def _content_at(path: str) -> str:
     return "" if data is None else content_of(data)
 
 
-def _done(jobs: list[Job], modules: ProjectModules) -> Iterator[tuple[str, Kept]]:
+def _done(jobs: list[ParseJob], modules: ProjectModules) -> Iterator[tuple[str, Kept]]:
     """All jobs, on as many cores as are worth it."""
     chunks = _chunks(jobs)
     cores = min(_cores(), len(chunks))
@@ -145,11 +145,11 @@ def _done(jobs: list[Job], modules: ProjectModules) -> Iterator[tuple[str, Kept]
             yield from done
 
 
-def _chunks(jobs: list[Job]) -> list[list[Job]]:
+def _chunks(jobs: list[ParseJob]) -> list[list[ParseJob]]:
     """Pieces of about the same size; one alone where there is little to do."""
     if sum(job.size for job in jobs) < _WORTH_A_PROCESS_BYTES:
         return [jobs]
-    chunks: list[list[Job]] = [[]]
+    chunks: list[list[ParseJob]] = [[]]
     size = 0
     for job in jobs:
         if size > _CHUNK_BYTES:
@@ -174,7 +174,7 @@ def _executor(cores: int) -> Executor:
     return ProcessPoolExecutor(cores, mp_context=context)
 
 
-def work(jobs: Sequence[Job], modules: ProjectModules) -> list[tuple[str, Kept]]:
+def work(jobs: Sequence[ParseJob], modules: ProjectModules) -> list[tuple[str, Kept]]:
     """Check some files; what one of them needed of the project, the next may need as well."""
     parsed: dict[str, File | None] = {}
     # Millions of objects are made, and none of them is garbage before its file is done.
@@ -189,12 +189,14 @@ def work(jobs: Sequence[Job], modules: ProjectModules) -> list[tuple[str, Kept]]
             gc.enable()
 
 
-def _job(job: Job, modules: ProjectModules, parsed: dict[str, File | None]) -> tuple[str, Kept]:
+def _job(
+    job: ParseJob, modules: ProjectModules, parsed: dict[str, File | None]
+) -> tuple[str, Kept]:
     project = Project(modules.find, read_text, parsed)
     data = _read_if_possible(job.path) or b""
     checked = check(job.path, data, project, job.codes)
     asked = tuple(
-        Asked(*key, path, "" if path is None else _content_at(path))
+        Lookup(*key, path, "" if path is None else _content_at(path))
         for key, path in project.asked.items()
     )
     return job.path, Kept(content_of(data), checked, asked)

@@ -169,31 +169,34 @@ def _fill(scope: SourceScope, waiting: list[SourceScope]) -> None:
     root: Any = scope.node
     nodes: list[Any] = _roots(scope, root)
     scope.nodes = nodes
-    handle = _HANDLERS.get
-    children = _CHILDREN
     for node in nodes:
-        kind = node.__class__
-        if kind is ast.Name or kind is ast.Constant:
-            continue
-        if kind in _SCOPES and node is not root:
-            inner = SourceScope(node, scope, scope.file)
-            scope.children.append(inner)
-            waiting.append(inner)
-            nodes += _outside(node, scope)
-            continue
-        handler = handle(kind)
+        children, handler = _PLAN[node.__class__]
         if handler is not None:
-            handler(scope, node)
-        for field in children[kind]:
+            if handler is _enter:
+                if node is not root:
+                    nodes += _enter(scope, node, waiting)
+                    continue
+            else:
+                handler(scope, node)
+        for field in children:
             value = getattr(node, field, None)
             if value.__class__ is list:
                 for child in value:
-                    if child is not None:
+                    # Nobody asks what is around a constant, and they are many.
+                    if child is not None and child.__class__ is not ast.Constant:
                         child.up = node
                         nodes.append(child)
-            elif value is not None:
+            elif value is not None and value.__class__ is not ast.Constant:
                 value.up = node
                 nodes.append(value)
+
+
+def _enter(scope: SourceScope, node: Any, waiting: list[SourceScope]) -> list[Any]:  # noqa: ANN401
+    """A scope within: it has its turn later, and what belongs to it outside is visited now."""
+    inner = SourceScope(node, scope, scope.file)
+    scope.children.append(inner)
+    waiting.append(inner)
+    return _outside(node, scope)
 
 
 def _roots(scope: SourceScope, root: Any) -> list[Any]:  # noqa: ANN401 - the node of a scope
@@ -359,4 +362,9 @@ _HANDLERS: Final[dict[type, Any]] = {
     ast.YieldFrom: lambda scope, node: scope.yields.append(node),
     ast.Global: lambda scope, node: scope.foreign.update(node.names),
     ast.Nonlocal: lambda scope, node: scope.foreign.update(node.names),
+}
+# For each type of node: the fields with nodes in them, and what is noted of it.
+_PLAN: Final[dict[type, tuple[tuple[str, ...], Any]]] = {
+    kind: (fields, _enter if kind in _SCOPES else _HANDLERS.get(kind))
+    for kind, fields in _CHILDREN.items()
 }

@@ -54,7 +54,7 @@ class Thing:
     """One thing that an expression may stand for.
 
     `name` is the library's name for it (`keras.Sequential`; of a value, what made it), `scope` the
-    class or function of the project, and `of` what a method is bound to or a wrapper wraps.
+    class or function of the project, and `of` what a method is bound to, or what has traced it.
     """
 
     kind: ValueKind

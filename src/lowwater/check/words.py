@@ -74,7 +74,7 @@ def imports(data: bytes) -> Iterator[tuple[str, int]]:
                     yield f"{dotted}.{name}" if dotted else name, level
 
 
-class FirstLook:
+class WordSearch:
     """Says which causes to ask about a file, from its words and those of what it imports."""
 
     def __init__(self, find: Find, read: Read) -> None:

@@ -27,6 +27,11 @@ UNREADABLE = 5
 @click.option("--fix", "with_fix", is_flag=True, help="Apply safe fixes to the files.")
 @click.option("--unsafe-fixes", "unsafe", is_flag=True, help="With --fix, apply unsafe ones too.")
 @click.option("--diff", "with_diff", is_flag=True, help="Show what --fix would change.")
+@click.option(
+    "--recording",
+    metavar="FILE",
+    help="Mark what a run, saved with `lowwater run --record FILE`, confirms or acquits.",
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor write .lowwater_cache.")
 @click.option(
     "--fail-on",
@@ -41,6 +46,7 @@ def command(  # noqa: PLR0913 - one for each option
     with_fix: bool,
     unsafe: bool,
     with_diff: bool,
+    recording: str | None,
     no_cache: bool,
     fail_on: str | None,
 ) -> None:
@@ -69,6 +75,8 @@ def command(  # noqa: PLR0913 - one for each option
             report = fix_all(
                 report, lambda: run(paths or (".",), options, cache_folder=cache), unsafe=unsafe
             )
+        if recording is not None:
+            report = _with_run(report, recording)
         say(_rendered(report, output))
     if fail_on is not None and report.findings:
         sys.exit(FOUND)
@@ -87,6 +95,14 @@ def _rendered(report: SourceReport, output: str) -> str:
     if output == "sarif":
         return sarif.render(report, __version__)
     return github.render(report) if output == "github" else check_json.render(report)
+
+
+def _with_run(report: SourceReport, recording: str) -> SourceReport:
+    from lowwater.check.confirm import with_run
+    from lowwater.recording.reader import load
+    from lowwater.supervisor.session import diagnose
+
+    return with_run(report, diagnose(load(recording)))
 
 
 def _show_diff(report: SourceReport, *, unsafe: bool) -> None:

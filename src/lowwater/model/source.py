@@ -53,6 +53,8 @@ class SourceFinding:
     edits: tuple[Edit, ...] = ()
     is_safe: bool = False
     is_preview: bool = False
+    # What a run has shown of it; empty where none was asked.
+    in_run: str = ""
     cell: int | None = None
     # The line of the code, and the one before it where that is not empty.
     code_lines: tuple[str, ...] = ()
@@ -75,3 +77,4 @@ class SourceReport:
     files: int = 0
     hidden_previews: int = 0
     fixed: int = 0
+    only_in_run: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ def to_dict(report: SourceReport) -> dict[str, Any]:
         "schema": SCHEMA_NAME,
         "findings": [_finding(one) for one in report.findings],
         "unchecked": [asdict(one) for one in report.unchecked],
+        "only_in_run": [*report.only_in_run],
         "files": report.files,
         "hidden_previews": report.hidden_previews,
     }
@@ -36,6 +37,7 @@ def _finding(one: SourceFinding) -> dict[str, Any]:
         "label": one.label,
         "fix": one.fix,
         "measured": one.measured or None,
+        "in_run": one.in_run or None,
         "is_preview": one.is_preview,
         "is_fix_safe": one.is_safe if one.edits else None,
         "edits": [{**asdict(edit.span), "text": edit.text} for edit in one.edits],

@@ -14,6 +14,7 @@ _AROUND: Final = 40
 def render(report: SourceReport) -> str:
     """All findings, what could not be checked, and a summary."""
     blocks = ["\n".join(_finding(one)) for one in report.findings]
+    blocks += [f"Found in the run only: {one_line(one)}" for one in report.only_in_run]
     blocks += [_unchecked(one) for one in report.unchecked]
     return "\n\n".join([*blocks, _summary(report)])
 
@@ -33,6 +34,8 @@ def _finding(finding: SourceFinding) -> Iterator[str]:
     yield f"{gutter} = fix: {one_line(finding.fix)}"
     if finding.measured:
         yield f"{gutter} = measured: {one_line(finding.measured)}"
+    if finding.in_run:
+        yield f"{gutter} = run: {one_line(finding.in_run)}"
 
 
 def place(finding: SourceFinding) -> str:

@@ -59,6 +59,12 @@ def test_function_that_is_not_traced_is_acquitted():
     assert codes(text.replace("@tf.function", "")) == []
 
 
+def test_number_that_jax_is_given_is_acquitted():
+    text = "import jax\n@jax.jit\ndef step(x, n):\n    return x * n\n# tf.function\n"
+
+    assert codes(f"{text}for n in range(9):\n    step(x, n)\n") == []
+
+
 def test_function_of_another_file_is_followed():
     text = "import steps\nfor n in range(9):\n    steps.step(x, n)\n"
 
