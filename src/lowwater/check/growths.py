@@ -138,6 +138,19 @@ class SourceGrowth:
         return _ONE.get(self._heavy.kind, "an object")
 
     @cached_property
+    def is_memo(self) -> bool:
+        """Whether the program looks results up in it: `if key in results`."""
+        if self.key is None:
+            return False
+        asked = [one.func.value for one in self.source.calls_of("get")
+                 if isinstance(one.func, ast.Attribute)]  # fmt: skip
+        for scope in self.place.scope.file.top.inside():
+            for node in scope.nodes:
+                if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+                    asked.append(node.comparators[0])
+        return any(is_at(one, self.place) for one in asked)
+
+    @cached_property
     def owner(self) -> ValueKind | None:
         """What kind of object has the container as an attribute: a callback, a model."""
         if not self.place.is_attribute:
@@ -163,7 +176,7 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         repeated = outlived[-1] if outlived else None
         if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
             continue
-        if not is_bounded(source, place, repeated) and not _happens_once(node, repeated):
+        if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
 
 
@@ -420,7 +433,7 @@ def _is_new_key(source: "Source", key: ast.expr, repeated: Round) -> bool:
     return source.changes(key, repeated)
 
 
-def _happens_once(node: ast.AST, repeated: Round) -> bool:
+def happens_once(node: ast.AST, repeated: Round) -> bool:
     """Whether an `if` around lets one round through: `if epoch == 3`."""
     for outer in around(node):
         if outer is repeated.node:

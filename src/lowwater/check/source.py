@@ -372,6 +372,8 @@ class Source:
     ) -> bool:
         """Whether a name gets another value here in each round."""
         how = binding.how
+        if isinstance(binding.value, ast.IfExp) and _starts_again(binding.value):
+            return False
         if how is How.PARAMETER:
             # The indices of a data set come again in each epoch.
             is_count = (
@@ -464,6 +466,46 @@ class Source:
         tried = next((one for one in around(handled) if isinstance(one, ast.Try)), None)
         for statement in [] if tried is None else tried.body:
             yield from self.reached(statement)
+
+    def calls_that_make(self, cls: SourceScope) -> Iterator[ast.Call]:
+        """The calls in the file that make an object of a class of it."""
+        for call in self.calls_of(cls.name):
+            if any(
+                one.scope is cls and one.kind is ValueKind.CLASS for one in self.things(call.func)
+            ):
+                yield call
+
+    def decorated_by(self, *names: str) -> Iterator[tuple[ast.expr, SourceScope]]:
+        """The decorators of the file that are one of these, with the function or class."""
+        for scope in self.scopes:
+            for one in getattr(scope.node, "decorator_list", ()):
+                func = one.func if isinstance(one, ast.Call) else one
+                if any(thing.name in names for thing in self.things(func)):
+                    yield one, scope
+
+    def traced_training(self) -> Iterator[tuple[ast.AST, Round]]:
+        """Each `tf.function` with a training step that is made again in each round."""
+        return lifetimes.traced_training(self)
+
+    def happens_once(self, node: ast.AST, repeated: Round) -> bool:
+        """Whether an `if` around lets one round through."""
+        return _growths.happens_once(node, repeated)
+
+    def is_worked_through(self, repeated: Round) -> bool:
+        """Whether a loop counts, waits or trains, and does not only go through names."""
+        return lifetimes.is_worked_through(self, repeated)
+
+    def is_one_sample(self, value: ast.expr | None) -> bool:
+        """Whether a batch has one sample, as its source says."""
+        return lifetimes.is_one_sample(self, value)
+
+    def attribute_owner(self, node: ast.expr, *names: str) -> ast.expr | None:
+        """`model` of `model.output`, if it is an attribute of one of these names."""
+        return node.value if isinstance(node, ast.Attribute) and node.attr in names else None
+
+    def is_made_here(self, node: ast.expr, kind: ValueKind | str) -> bool:
+        """Whether an expression is itself a call that makes such a thing."""
+        return isinstance(node, ast.Call) and self.makes(node, kind)
 
     def trains(self, repeated: Round) -> bool:
         """Whether a model is trained in a round: a callback is called by training."""
@@ -564,6 +606,11 @@ def is_docstring(statement: ast.stmt) -> bool:
     """Whether a statement is a text on its own."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _starts_again(value: ast.IfExp) -> bool:
+    """Whether a value is set back now and then: `0.5 if step % 4 == 3 else scale * 0.9`."""
+    return isinstance(value.body, ast.Constant) or isinstance(value.orelse, ast.Constant)
 
 
 def last_name(node: ast.expr) -> str:

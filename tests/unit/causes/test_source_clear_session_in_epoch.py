@@ -54,7 +54,7 @@ def test_clearing_in_a_helper_that_the_loop_calls_is_found():
             "    K.clear_session()"
         ),
         (
-            "for fold in range(9):\n    K.clear_session()\n    net = keras.models.load_model(fold)\n"
+            "for n in range(9):\n    K.clear_session()\n    net = keras.models.load_model(n)\n"
             "    net.predict(x)"
         ),
         "for epoch in range(9):\n    model.fit(x, y)\nK.clear_session()",
