@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from lowwater.check.givers import is_data_set, is_handed_out
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -127,7 +128,13 @@ class SourceGrowth:
     def callback_round(self) -> str | None:
         """`epoch` or `batch`, if a callback adds here."""
         is_callbacks = not self.round.is_loop and self.owner in (ValueKind.CALLBACK, None)
-        return self.round.name if is_callbacks else None
+        return self.round.name if is_callbacks and not self._is_data_sets else None
+
+    @property
+    def _is_data_sets(self) -> bool:
+        """Whether its round is a batch that a data set is asked for."""
+        scope: SourceScope | None = getattr(self.round.node, "scope", None)
+        return scope is not None and is_data_set(self.source, scope.outer)
 
     @property
     def how_long(self) -> str:
@@ -190,7 +197,7 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         place = place_of(container)
         if place is None:
             continue
-        if not source.kinds(value) & _MATTERS:
+        if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
             continue
         outlived = [one for one in source.rounds(node) if _outlives(place, one)]
         # The coarsest round tells most: the epoch, and not the loop over layers in it.
@@ -354,7 +361,7 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
     if place.name not in source.bounded_names:
         return False
     region = place.scope if place.is_attribute else source.file.top
-    return any(_bounds(scope, place, repeated) for scope in region.inside())
+    return any(_bounds(source, scope, place, repeated) for scope in region.inside())
 
 
 def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
@@ -375,13 +382,13 @@ def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     )
 
 
-def _bounds(scope: SourceScope, place: Place, repeated: Round) -> bool:
+def _bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) -> bool:
     for call in scope.calls:
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr in _REMOVING and is_at(func.value, place):
             return True
         is_len = isinstance(func, ast.Name) and func.id == "len" and len(call.args) == 1
-        if is_len and is_at(call.args[0], place) and _is_asked(call):
+        if is_len and is_at(call.args[0], place) and _is_asked(source, call, place):
             return True
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
@@ -401,9 +408,34 @@ def is_at(node: ast.expr, place: Place) -> bool:
     )
 
 
-def _is_asked(call: ast.Call) -> bool:
-    """Whether a length is compared: a program that asks for it has a limit in mind."""
-    return any(isinstance(outer, ast.Compare) for outer in list(around(call))[:3])
+def _is_asked(source: "Source", call: ast.Call, place: Place) -> bool:
+    """Whether a length is compared: a program that asks for it has a limit in mind.
+
+    Not where it only asks whether there is enough to read: `if len(window) >= 3: mean(window)`.
+    """
+    nearest = list(around(call))[:4]
+    if not any(isinstance(outer, ast.Compare) for outer in nearest[:3]):
+        return False
+    asks = next((outer for outer in nearest if isinstance(outer, ast.If)), None)
+    return asks is None or any(_may_limit(source, one, place) for one in ast.walk(asks))
+
+
+def _may_limit(source: "Source", node: ast.AST, place: Place) -> bool:
+    """Whether this, done or not by the length, may keep a container from growing."""
+    if isinstance(node, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Delete):
+        return True
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return any(is_at(root_of(one), place) for one in targets)
+    return isinstance(node, ast.Call) and not _only_reads(source, node)
+
+
+def _only_reads(source: "Source", call: ast.Call) -> bool:
+    """Whether it is a function of a library, which changes no container of the program."""
+    things = source.things(call.func)
+    return bool(things) and all(
+        thing.scope is None and thing.kind is ValueKind.FUNCTION for thing in things
+    )
 
 
 def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:

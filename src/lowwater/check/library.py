@@ -100,6 +100,7 @@ _KERAS_NAMES: Final = {
     "Input": ValueKind.SYMBOLIC,
     "Variable": ValueKind.VARIABLE,
     "to_categorical": ValueKind.ARRAY,
+    "ImageDataGenerator": ValueKind.OTHER,
     # Most often that of a learning rate; of weights it would be an array.
     "get_value": ValueKind.OTHER,
     "convert_to_numpy": ValueKind.ARRAY,
@@ -232,11 +233,31 @@ _SAME: Final = frozenset(
     {"copy", "astype", "reshape", "ravel", "flatten", "transpose", "squeeze", "T", "detach", "cpu",
      "cuda", "to", "clone", "clip", "round", "repeat", "contiguous", "view", "float", "real"}
 )  # fmt: skip
-_PIPELINE: Final = frozenset(
+PIPELINE_STEPS: Final = frozenset(
     {"map", "batch", "shuffle", "repeat", "prefetch", "cache", "take", "skip", "filter",
      "padded_batch", "interleave", "unbatch", "concatenate", "with_options", "window", "flat_map",
      "enumerate", "shard", "apply", "rebatch", "ragged_batch"}
 )  # fmt: skip
+
+
+_DRAWING: Final = frozenset(
+    {"normal", "random", "uniform", "integers", "standard_normal", "choice", "randint", "rand",
+     "randn", "permutation", "binomial", "poisson", "exponential", "random_sample"}
+)  # fmt: skip
+
+
+def draws(owner: str, method: str) -> bool:
+    """Whether a method of what `np.random.default_rng()` makes gives random numbers."""
+    is_generator = owner in ("numpy.random.default_rng", "numpy.random.RandomState")
+    return is_generator and method in _DRAWING
+
+
+_FLOWS: Final = frozenset({"flow", "flow_from_directory", "flow_from_dataframe"})
+
+
+def flows(owner: str, method: str) -> bool:
+    """Whether a method of Keras' `ImageDataGenerator` gives a data set."""
+    return owner.endswith(".ImageDataGenerator") and method in _FLOWS
 
 
 _METHODS: Final = {
@@ -244,7 +265,7 @@ _METHODS: Final = {
     ValueKind.LAYER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.OPTIMIZER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.METRIC: {"result": ValueKind.TENSOR},
-    ValueKind.DATASET: dict.fromkeys(_PIPELINE, ValueKind.DATASET),
+    ValueKind.DATASET: dict.fromkeys(PIPELINE_STEPS, ValueKind.DATASET),
     ValueKind.TAPE: dict.fromkeys(("gradient", "jacobian", "batch_jacobian"), ValueKind.TENSOR),
     ValueKind.SESSION: {"run": ValueKind.ARRAY},
     ValueKind.NUMBER: dict.fromkeys(("item", "numpy", "mean", "sum"), ValueKind.NUMBER),
@@ -302,7 +323,7 @@ def base_kind(name: str) -> ValueKind | None:
     package, _, rest = canonical(name).partition(".")
     last = rest.rpartition(".")[2]
     if package == "torch":
-        return ValueKind.MODEL if last == "Module" else None
+        return {"Module": ValueKind.MODEL, "Dataset": ValueKind.DATASET}.get(last)
     if package not in ("keras", "tensorflow"):
         return None
     if last in _BASES:

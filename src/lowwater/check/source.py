@@ -4,11 +4,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from lowwater.check import closures, givers, lifetimes
 from lowwater.check import growths as _growths
-from lowwater.check import lifetimes
+from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import adds_operation, is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
+from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
 from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
@@ -38,6 +40,7 @@ class Source:
         self._reached_from: dict[ast.AST, list[SourceScope]] = {}
         self._called: dict[tuple[SourceScope, int], list[Round]] = {}
         self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
+        self._pipelines: dict[ast.expr, list[SourcePipeline]] = {}
 
     # -- what is in the file
 
@@ -259,6 +262,80 @@ class Source:
                     inside = [one for inner in scope.inside() for one in inner.calls]
                     waiting += [(one, hops - 1) for one in inside]
 
+    # -- data pipelines
+
+    def pipelines(self, node: ast.expr) -> list[SourcePipeline]:
+        """All ways in which a data set may have been made, step by step."""
+        if node not in self._pipelines:
+            self._pipelines[node] = pipelines(self, node)
+        return self._pipelines[node]
+
+    def steps_of(self, name: str) -> Iterator[tuple[PipelineStep, list[SourcePipeline]]]:
+        """The steps of this name in the file, each with all that may come before it."""
+        for call in self.calls_of(name):
+            if isinstance(call.func, ast.Attribute):
+                before = self.pipelines(call.func.value)
+                if before and not self._is_own(call):
+                    yield PipelineStep(name, call), before
+
+    def augments(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function changes its element at random."""
+        return _mapped.augments(self, mapped)
+
+    def decodes(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function makes a large element of a small one."""
+        return _mapped.decodes(self, mapped)
+
+    def giver_of(self, growth: SourceGrowth) -> SourceScope | None:
+        """The generator or data set that adds here with each batch that it hands out."""
+        return givers.giver_of(self, growth)
+
+    def keeps_of_round(self, function: ast.expr, repeated: Round) -> bool:
+        """Whether a function that a library keeps takes something of the round with it."""
+        return closures.keeps_of_round(self, function, repeated)
+
+    def takes_of_round(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is made in the round from something that is new in it."""
+        return any(
+            closures.keeps_of_round(self, call, repeated)
+            for call in lifetimes.calls_behind(self, value, repeated)
+        )
+
+    def calls_in_mapped(self, mapped: ast.expr) -> Iterator[ast.Call]:
+        """All calls of a mapped function, and of those of the project that it calls."""
+        for _, call in _mapped.calls_in(self, mapped):
+            yield call
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether a call is one of the project, or of a library that is no pipeline."""
+        return any(
+            thing.scope is not None or thing.kind is not ValueKind.METHOD
+            for thing in self.things(call.func)
+        )
+
+    # -- tapes
+
+    def is_on_tape(self, node: ast.AST, hops: int = 1) -> bool:
+        """Whether a tape records a node: here, or where the function around it is called."""
+        for outer in around(node):
+            if isinstance(outer, ast.With | ast.AsyncWith):
+                kinds = [self._with_kind(item.context_expr) for item in outer.items]
+                if "stop_recording" in kinds:
+                    return False
+                if ValueKind.TAPE in kinds:
+                    return True
+            elif isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                break
+        function = scope_of(node)
+        return bool(hops) and any(
+            self.is_on_tape(call, hops - 1) for call in self.names.calls_of_function(function)
+        )
+
+    def _with_kind(self, entered: ast.expr) -> str:
+        if isinstance(entered, ast.Call) and self.method_of(entered, ValueKind.TAPE):
+            return last_name(entered.func)
+        return ValueKind.TAPE if ValueKind.TAPE in self.kinds(entered) else ""
+
     # -- what repeats
 
     def rounds(self, node: ast.AST, hops: int = _MOST_HOPS) -> list[Round]:
@@ -298,10 +375,9 @@ class Source:
         cls = scope.outer
         if cls is None or not scope.is_function or not cls.is_class:
             return None
-        if self.names.instance(cls).kind is not ValueKind.CALLBACK:
-            return None
         if cls not in self._methods:
-            self._methods[cls] = rounds_of_methods(cls)
+            kind = self.names.instance(cls).kind
+            self._methods[cls] = rounds_of_methods(cls, kind)
         name = self._methods[cls].get(scope)
         return None if name is None else Round(name, scope.node)
 
@@ -329,7 +405,12 @@ class Source:
         if isinstance(binding.value, ast.IfExp) and _starts_again(binding.value):
             return False
         if how is How.PARAMETER:
-            is_count = holder.node is repeated.node and node.id in _numbers_of(holder)
+            # The indices of a data set come again in each epoch.
+            is_count = (
+                holder.node is repeated.node
+                and node.id in _numbers_of(holder)
+                and not givers.is_data_set(self, holder.outer)
+            )
             return is_count or self._argument_changes(holder, node.id, repeated)
         if how is How.ITEM:
             loops = (repeated.node, *getattr(repeated.node, "generators", ()))
@@ -564,7 +645,7 @@ class Source:
 
     def claim(  # noqa: PLR0913 - the fields of a claim
         self,
-        node: ast.AST,
+        node: ast.AST | PipelineStep,
         message: str,
         *,
         label: str = "",
@@ -604,8 +685,10 @@ class Source:
         assert isinstance(self.file.top.node, ast.Module)
         return self.file.top.node.body
 
-    def span(self, node: ast.AST) -> SourceSpan:
-        """Where a node is, in characters."""
+    def span(self, node: ast.AST | PipelineStep) -> SourceSpan:
+        """Where a node is, in characters; of a step of a pipeline, where its name is."""
+        if isinstance(node, PipelineStep):
+            return self._span_of_step(node)
         assert isinstance(node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.ExceptHandler)
         end_line = node.end_lineno or node.lineno
         end_offset = node.end_col_offset or node.col_offset
@@ -615,6 +698,11 @@ class Source:
             end_line,
             self._column(end_line, end_offset),
         )
+
+    def _span_of_step(self, step: PipelineStep) -> SourceSpan:
+        whole, func = self.span(step.call), self.span(step.call.func)
+        column = max(1, func.end_column - len(step.name))
+        return SourceSpan(func.end_line, column, whole.end_line, whole.end_column)
 
     def _column(self, line: int, offset: int) -> int:
         """Python counts bytes of UTF-8."""
