@@ -146,9 +146,8 @@ class EagerCache(Cause):
             names = (f"tensorflow.random.{one}" for one in _DRAWS)
             if not source.calls_library(call, *names):
                 continue
-            eager = (one for one in source.rounds(call) if source.is_eager(call, one))
-            repeated = next(eager, None)
-            if repeated is not None:
+            repeated = next(filter(source.is_worked_through, source.rounds(call)), None)
+            if repeated is not None and source.is_eager(call):
                 drawn = source.text_of(call.func)
                 yield source.claim(
                     call,

@@ -77,7 +77,12 @@ class UnboundedMemo(Cause):
             elif source.is_unbounded_memo(decorator):
                 yield from _of_function(source, decorator, function)
         for growth in source.growths:
-            if growth.key is not None and growth.is_memo and growth.is_heavy:
+            if (
+                growth.key is not None
+                and growth.is_memo
+                and growth.is_heavy
+                and growth.is_worked_through
+            ):
                 key = source.text_of(growth.key)
                 yield source.claim(
                     growth.node,

@@ -120,6 +120,11 @@ class SourceGrowth:
         return self.source.is_of_round(self.value, self.round)
 
     @property
+    def is_worked_through(self) -> bool:
+        """Whether its round counts, waits or trains, and does not only go through names."""
+        return self.source.is_worked_through(self.round)
+
+    @property
     def is_in_callback(self) -> bool:
         """Whether a round of a callback adds here."""
         return self.callback_round is not None
@@ -161,16 +166,32 @@ class SourceGrowth:
 
     @cached_property
     def is_memo(self) -> bool:
-        """Whether the program looks results up in it: `if key in results`."""
+        """Whether the program looks up there what it would have to compute: `if key in results`."""
         if self.key is None:
             return False
-        asked = [one.func.value for one in self.source.calls_of("get")
-                 if isinstance(one.func, ast.Attribute)]  # fmt: skip
-        for scope in self.place.scope.file.top.inside():
-            for node in scope.nodes:
-                if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-                    asked.append(node.comparators[0])
-        return any(is_at(one, self.place) for one in asked)
+        function = scope_of(self.node)
+        key = ast.unparse(self.key)
+        tests = [one.test for one in function.statements if isinstance(one, ast.If)]
+        asked = [
+            (one.left, one.comparators[0])
+            for test in tests
+            for one in ast.walk(test)
+            if isinstance(one, ast.Compare) and isinstance(one.ops[0], ast.In | ast.NotIn)
+        ]
+        asked += [
+            (one.args[0], one.func.value)
+            for one in function.calls
+            if isinstance(one.func, ast.Attribute) and one.func.attr == "get" and one.args
+        ]
+        is_asked = any(ast.unparse(k) == key and is_at(d, self.place) for k, d in asked)
+        return is_asked and not any(isinstance(one, ast.Raise) for one in self._under(tests))
+
+    def _under(self, tests: "list[ast.expr]") -> Iterator[ast.stmt]:
+        """What is done first where one of these tests holds."""
+        for test in tests:
+            statement = next(iter(around(test)))
+            if isinstance(statement, ast.If):
+                yield statement.body[0]
 
     @cached_property
     def owner(self) -> ValueKind | None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MOST_STEPS: Final = 6
 _TRAINING: Final = frozenset({"fit", "train_on_batch", "fit_generator"})
 _STEPS: Final = frozenset({"apply_gradients", "backward", "minimize"})
+_GRAPH_STEPS: Final = (
+    "map", "filter", "flat_map", "interleave", "scan", "while_loop", "cond", "map_fn",
+)  # fmt: skip
 _HELD: Final = HEAVY | {ValueKind.VARIABLE}
 _WRAPPERS: Final = ("tensorflow.function", "tensorflow.v1.function")
 
@@ -256,3 +259,24 @@ def _makes_one(source: "Source", call: ast.Call, steps: int) -> bool:
             return len(inside.elts) == 1 and not isinstance(inside.elts[0], ast.Starred)
         return is_one_sample(source, inside, steps)
     return False
+
+
+def is_in_graph(source: "Source", scope: SourceScope | None, hops: int = _MOST_STEPS) -> bool:
+    """Whether a function may be traced: by itself, by a caller, or as a step of a pipeline."""
+    while scope is not None and not scope.is_function and scope.outer is not None:
+        scope = scope.outer
+    if scope is None or not scope.is_function or not hops:
+        return False
+    if source.is_traced(scope) or scope in _mapped(source):
+        return True
+    callers = source.names.calls_of_function(scope)
+    return any(is_in_graph(source, scope_of(one), hops - 1) for one in callers)
+
+
+def _mapped(source: "Source") -> Iterator[SourceScope]:
+    """The functions that are steps of a pipeline, or of a loop in a graph."""
+    for call in source.calls_of(*_GRAPH_STEPS):
+        for given in call.args:
+            for thing in source.things(given):
+                if thing.scope is not None and thing.scope.is_function:
+                    yield thing.scope

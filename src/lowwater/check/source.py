@@ -123,7 +123,7 @@ class Source:
             if not self._maybe_traced(call.func):
                 continue
             for thing in self.things(call.func):
-                if thing.kind is ValueKind.TRACED and not self._is_traced(scope_of(call)):
+                if thing.kind is ValueKind.TRACED and not self.is_traced(scope_of(call)):
                     yield call, thing
                     break
 
@@ -159,7 +159,7 @@ class Source:
                     found.add(store.target.attr)
         return frozenset(found)
 
-    def _is_traced(self, scope: SourceScope) -> bool:
+    def is_traced(self, scope: SourceScope) -> bool:
         """Whether a scope is itself part of a graph."""
         node = scope.node
         is_own = isinstance(node, ast.FunctionDef) and any(
@@ -175,7 +175,7 @@ class Source:
                 and self.names.instance(scope.outer).kind in (ValueKind.MODEL, ValueKind.LAYER)
             )
         )
-        return is_own or is_keras or (scope.outer is not None and self._is_traced(scope.outer))
+        return is_own or is_keras or (scope.outer is not None and self.is_traced(scope.outer))
 
     def is_number(self, node: ast.expr) -> bool:
         """Whether all that is known of a value says that it is a Python number."""
@@ -558,10 +558,9 @@ class Source:
             not kinds and last_name(call.func.value).lstrip("_") in ("sess", "session")
         )
 
-    def is_eager(self, node: ast.AST, repeated: Round) -> bool:
-        """Whether a node is run by Python in each round, and not traced into a graph."""
-        calls = (node, *(one.call for one in repeated.through))
-        return not any(self._is_traced(scope_of(one)) for one in calls)
+    def is_eager(self, node: ast.AST) -> bool:
+        """Whether a node is always run by Python, and never traced into a graph."""
+        return not lifetimes.is_in_graph(self, scope_of(node))
 
     def is_method(self, function: SourceScope) -> bool:
         """Whether a function gets the object it belongs to."""

@@ -77,6 +77,21 @@ def test_a_dict_that_fills_is_acquitted(loop):
     assert codes(DICT + loop) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "state = {}\nfor key, value in pairs:\n    state[id(key)] = np.asarray(value)\n",
+        (
+            "state = {}\nfor key, value in pairs:\n    if key in state:\n"
+            "        raise KeyError(key)\n    state[key] = np.asarray(value)\n"
+        ),
+        "state = {}\nfor n in range(9):\n    state[n] = np.zeros(n)\n    state.get(0)\n",
+    ],
+)
+def test_a_dict_that_is_no_memo_is_acquitted(text):
+    assert "LW107" not in codes(text)
+
+
 METHOD = (
     "class Clip:\n    def __init__(self, path):\n        self.data = np.load(path)\n"
     "    @lru_cache(maxsize=None)\n    def mean(self):\n        return float(self.data.mean())\n"
