@@ -1,9 +1,17 @@
 """LW303 generator-retention."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
 from lowwater.model import Evidence, GrowthSite, Holder, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 
 class GeneratorRetention(Cause):
@@ -46,6 +54,10 @@ class GeneratorRetention(Cause):
         "index."
     )
 
+    words = ("yield", "__getitem__", "__next__")
+    measured = "1.0 MiB per epoch in the specimen of this rule"
+    is_preview = True
+
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """A data set written in Python, or a suspended generator, has the container or fills it."""
         if _site(holder) is not None:
@@ -65,6 +77,19 @@ class GeneratorRetention(Cause):
             giver = site.in_function.rpartition("<locals>.")[2]
             message += f" `{giver}` keeps every batch that it yields."
         return Claim(message, where=line_of(holder), holder=name)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A generator or data set adds what it hands out to a container, and nothing bounds it."""
+        for growth in source.growths:
+            giver = source.giver_of(growth)
+            if giver is None or growth.keeps_model or not (growth.is_heavy or not growth.kinds):
+                continue
+            gives = "yields" if giver.yields else "returns"
+            yield source.claim(
+                growth.node,
+                f"`{growth.name}` grows with every batch that `{giver.name}` {gives}.",
+                label=f"{growth.one} per batch, {growth.how_long}",
+            )
 
 
 def _site(holder: Holder) -> GrowthSite | None:

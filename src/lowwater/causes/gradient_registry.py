@@ -127,7 +127,7 @@ class GradientRegistry(Cause):
         seen: set[object] = set()
         for call, loop in source.made_in_loops("model"):
             if loop not in seen and _trains(source, loop):
-                if _is_repaired(source):
+                if is_repaired(source):
                     return
                 seen.add(loop)
                 yield source.claim(
@@ -141,7 +141,7 @@ class GradientRegistry(Cause):
                 )
 
 
-def _is_repaired(source: "Source") -> bool:
+def is_repaired(source: "Source") -> bool:
     """Whether the program asks Lowwater to repair or release, or uses another backend."""
     known = ("lowwater.mend", "lowwater.lifecycle", "lowwater.release", "lowwater.sessions")
     is_other = "KERAS_BACKEND" in source.file.text and "tensorflow" not in source.file.text

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from lowwater.check.givers import is_data_set, is_handed_out
+from lowwater.check.library import REDUCTIONS
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -54,6 +56,8 @@ class Place:
     name: str
     scope: SourceScope
     is_attribute: bool
+    # Of an object that was there before the round, as far as it is known already.
+    is_object: bool = False
 
 
 @dataclass(eq=False)
@@ -127,6 +131,43 @@ class SourceGrowth:
         return self.source.is_of_round(self.value, self.round)
 
     @property
+    def is_shared(self) -> bool:
+        """Whether it belongs to a class, and so to all of its objects."""
+        return self.source.is_shared(self.place)
+
+    @cached_property
+    def is_collected(self) -> bool:
+        """Whether it is read when the loop has ended, or dropped and made again by a loop around.
+
+        Then it gathers the result of a loop, and grows no longer than that.
+        """
+        rounds = self.source.rounds(self.node)
+        is_renewed = bool(rounds) and rounds[-1].node is not self.round.node
+        return is_renewed or (not self.place.is_attribute and self._is_read_later())
+
+    def _is_read_later(self) -> bool:
+        last = getattr(self.round.node, "end_lineno", None) or 0
+        return any(
+            isinstance(node, ast.Name)
+            and node.id == self.place.name
+            and node.lineno > last
+            and is_at(node, self.place)
+            for node in ast.walk(self.place.scope.node)
+        )
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether what is kept is a mean, a sum or the like: a tensor with one number."""
+        name = self._heavy.last_name
+        # What a session gives is most often a loss.
+        return name.startswith("reduce_") or name == "run" or name in REDUCTIONS
+
+    @property
+    def is_worked_through(self) -> bool:
+        """Whether its round counts, waits or trains, and does not only go through names."""
+        return self.source.is_worked_through(self.round)
+
+    @property
     def is_in_callback(self) -> bool:
         """Whether a round of a callback adds here."""
         return self.callback_round is not None
@@ -135,7 +176,13 @@ class SourceGrowth:
     def callback_round(self) -> str | None:
         """`epoch` or `batch`, if a callback adds here."""
         is_callbacks = not self.round.is_loop and self.owner in (ValueKind.CALLBACK, None)
-        return self.round.name if is_callbacks else None
+        return self.round.name if is_callbacks and not self._is_data_sets else None
+
+    @property
+    def _is_data_sets(self) -> bool:
+        """Whether its round is a batch that a data set is asked for."""
+        scope: SourceScope | None = getattr(self.round.node, "scope", None)
+        return scope is not None and is_data_set(self.source, scope.outer)
 
     @property
     def how_long(self) -> str:
@@ -161,6 +208,35 @@ class SourceGrowth:
         return _ONE.get(self._heavy.kind, "an object")
 
     @cached_property
+    def is_memo(self) -> bool:
+        """Whether the program looks up there what it would have to compute: `if key in results`."""
+        if self.key is None:
+            return False
+        function = scope_of(self.node)
+        key = ast.unparse(self.key)
+        tests = [one.test for one in function.statements if isinstance(one, ast.If)]
+        asked = [
+            (one.left, one.comparators[0])
+            for test in tests
+            for one in ast.walk(test)
+            if isinstance(one, ast.Compare) and isinstance(one.ops[0], ast.In | ast.NotIn)
+        ]
+        asked += [
+            (one.args[0], one.func.value)
+            for one in function.calls
+            if isinstance(one.func, ast.Attribute) and one.func.attr == "get" and one.args
+        ]
+        is_asked = any(ast.unparse(k) == key and is_at(d, self.place) for k, d in asked)
+        return is_asked and not any(isinstance(one, ast.Raise) for one in self._under(tests))
+
+    def _under(self, tests: "list[ast.expr]") -> Iterator[ast.stmt]:
+        """What is done first where one of these tests holds."""
+        for test in tests:
+            statement = next(iter(around(test)))
+            if isinstance(statement, ast.If):
+                yield statement.body[0]
+
+    @cached_property
     def owner(self) -> ValueKind | None:
         """What kind of object has the container as an attribute: a callback, a model."""
         if not self.place.is_attribute:
@@ -175,20 +251,32 @@ def growths(source: "Source") -> Iterator[SourceGrowth]:
 
 
 def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
-    for node, container, value, key in _additions(scope):
-        place = place_of(container)
-        if place is None:
+    for added in additions(scope):
+        node, container, value, key = added
+        if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
             continue
-        if not source.kinds(value) & _MATTERS:
+        if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
             continue
-        # The coarsest round tells most: the epoch, and not the loop over layers in it. Where the
-        # container is made in it, all is dropped with the round.
-        rounds = source.rounds(node)
-        repeated = rounds[-1] if rounds and _outlives(place, rounds[-1]) else None
-        if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
+        found = _coarsest(source, node, container)
+        if found is None:
             continue
-        if not is_bounded(source, place, repeated) and not _happens_once(node, repeated):
+        place, repeated = found
+        if key is not None and not _is_new_key(source, key, repeated):
+            continue
+        if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
+
+
+def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
+    """The container, and the coarsest round that it outlives: the epoch, not the loop in it.
+
+    Where it is made in a coarser round, all is dropped with that.
+    """
+    for repeated in reversed(source.rounds(node)):
+        home = source.home_of(container, repeated)
+        if home is not None:
+            return (home[0], repeated) if _outlives(*home) else None
+    return None
 
 
 class Adding(NamedTuple):
@@ -200,7 +288,7 @@ class Adding(NamedTuple):
     key: ast.expr | None
 
 
-def _additions(scope: SourceScope) -> Iterator[Adding]:
+def additions(scope: SourceScope) -> Iterator[Adding]:
     """All that adds to something in a scope."""
     for call in scope.calls:
         func = call.func
@@ -295,7 +383,9 @@ def class_of_self(name: ast.Name) -> SourceScope | None:
 def _outlives(place: Place, repeated: Round) -> bool:
     """Whether a container is older than the round that adds to it."""
     if place.is_attribute:
-        return all(_is_older(one.call.func, repeated) for one in repeated.through)
+        return place.is_object or all(
+            _is_older(one.call.func, repeated) for one in repeated.through
+        )
     if any(place.scope in one.function.inside() for one in repeated.through):
         return False
     if repeated.is_loop:
@@ -343,19 +433,16 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
         return True
     if place.name not in source.bounded_names:
         return False
-    region = place.scope if place.is_attribute else source.file.top
-    return any(_bounds(scope, place, repeated) for scope in region.inside())
+    return any(bounds(source, scope, place, repeated) for scope in source.scopes)
 
 
 def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     """The last names of all that is emptied, renewed or measured anywhere: a quick first look."""
     found: list[ast.expr] = []
     for scope in scopes:
+        found += [method.value for method in _removing(scope)]
         for call in scope.calls:
-            func = call.func
-            if isinstance(func, ast.Attribute) and func.attr in _REMOVING:
-                found.append(func.value)
-            elif isinstance(func, ast.Name) and func.id == "len":
+            if isinstance(call.func, ast.Name) and call.func.id == "len":
                 found += call.args
         found += [root_of(target) for one in scope.deletes for target in one.targets]
         for store in scope.stores:
@@ -365,19 +452,37 @@ def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     )
 
 
-def _bounds(scope: SourceScope, place: Place, repeated: Round) -> bool:
+def bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) -> bool:
+    """Whether something in a scope empties the container, or limits it."""
+    if any(_means(source, method.value, place) for method in _removing(scope)):
+        return True
     for call in scope.calls:
         func = call.func
-        if isinstance(func, ast.Attribute) and func.attr in _REMOVING and is_at(func.value, place):
-            return True
         is_len = isinstance(func, ast.Name) and func.id == "len" and len(call.args) == 1
-        if is_len and is_at(call.args[0], place) and _is_asked(call):
+        if is_len and is_at(call.args[0], place) and _is_asked(source, call, place):
             return True
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
             return True
     return any(_is_renewed(store.target, store.binding.node, place, repeated)
                for store in scope.stores)  # fmt: skip
+
+
+def _removing(scope: SourceScope) -> Iterator[ast.Attribute]:
+    """The methods that remove: called, or handed on to be called, `partial(items.remove, x)`."""
+    for node in scope.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in _REMOVING:
+            yield node
+
+
+def _means(source: "Source", node: ast.expr, place: Place) -> bool:
+    """Whether an expression means this container, of `self` or of an object by another name."""
+    root = root_of(node)
+    if is_at(node, place) or not isinstance(root, ast.Attribute) or root.attr != place.name:
+        return is_at(node, place)
+    return place.is_attribute and any(
+        thing.scope is place.scope for thing in source.things(root.value)
+    )
 
 
 def is_at(node: ast.expr, place: Place) -> bool:
@@ -391,9 +496,36 @@ def is_at(node: ast.expr, place: Place) -> bool:
     )
 
 
-def _is_asked(call: ast.Call) -> bool:
-    """Whether a length is compared: a program that asks for it has a limit in mind."""
-    return any(isinstance(outer, ast.Compare) for outer in list(around(call))[:3])
+def _is_asked(source: "Source", call: ast.Call, place: Place) -> bool:
+    """Whether a length is compared: a program that asks for it has a limit in mind.
+
+    Not where it only asks whether there is enough to read: `if len(window) >= 3: mean(window)`.
+    """
+    nearest = list(around(call))[:4]
+    if not any(isinstance(outer, ast.Compare) for outer in nearest[:3]):
+        return False
+    asks = next((outer for outer in nearest if isinstance(outer, ast.If)), None)
+    return asks is None or any(_may_limit(source, one, place) for one in ast.walk(asks))
+
+
+def _may_limit(source: "Source", node: ast.AST, place: Place) -> bool:
+    """Whether this, done or not by the length, may keep a container from growing."""
+    if isinstance(node, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Delete):
+        return True
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return any(is_at(root_of(one), place) for one in targets)
+    return isinstance(node, ast.Call) and not _only_reads(source, node)
+
+
+def _only_reads(source: "Source", call: ast.Call) -> bool:
+    """Whether it is a function of a library, which changes no container of the program."""
+    things = source.things(call.func)
+    return bool(things) and all(
+        (thing.scope is None and thing.kind is ValueKind.FUNCTION)
+        or (thing.kind is ValueKind.METHOD and thing.of is not None and thing.of.scope is None)
+        for thing in things
+    )
 
 
 def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:
@@ -419,7 +551,7 @@ def _is_new_key(source: "Source", key: ast.expr, repeated: Round) -> bool:
     return source.changes(key, repeated)
 
 
-def _happens_once(node: ast.AST, repeated: Round) -> bool:
+def happens_once(node: ast.AST, repeated: Round) -> bool:
     """Whether an `if` around lets one round through: `if epoch == 3`."""
     for outer in around(node):
         if outer is repeated.node:

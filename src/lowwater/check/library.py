@@ -54,7 +54,7 @@ _TO_ARRAY: Final = frozenset(
      "random.randint", "random.standard_normal", "random.permutation", "argmax", "argsort", "sort",
      "astype", "float32.copy", "broadcast_to", "rot90", "flip", "roll", "maximum", "minimum"}
 )  # fmt: skip
-_REDUCTIONS: Final = frozenset(
+REDUCTIONS: Final = frozenset(
     {"mean", "sum", "max", "min", "std", "var", "median", "average", "prod", "any", "all",
      "nanmean", "argmax", "argmin", "amax", "amin", "nansum", "percentile", "quantile", "ptp",
      "count_nonzero"}
@@ -100,6 +100,7 @@ _KERAS_NAMES: Final = {
     "Input": ValueKind.SYMBOLIC,
     "Variable": ValueKind.VARIABLE,
     "to_categorical": ValueKind.ARRAY,
+    "ImageDataGenerator": ValueKind.OTHER,
     # Most often that of a learning rate; of weights it would be an array.
     "get_value": ValueKind.OTHER,
     "convert_to_numpy": ValueKind.ARRAY,
@@ -148,7 +149,7 @@ def _numpy(rest: str, last: str) -> ValueKind | None:
 def _jax(rest: str, last: str) -> ValueKind | None:
     if rest == "jit":
         return ValueKind.TRACED
-    if rest.startswith("numpy.") and (last in _TO_ARRAY or last in _REDUCTIONS):
+    if rest.startswith("numpy.") and (last in _TO_ARRAY or last in REDUCTIONS):
         return ValueKind.TENSOR
     return None
 
@@ -199,7 +200,7 @@ _BY_PACKAGE: Final[dict[str, Callable[[str, str], ValueKind | None]]] = {
 def is_reduction(name: str) -> bool:
     """`numpy.mean` without an axis is a number."""
     package, _, rest = canonical(name).partition(".")
-    return package == "numpy" and rest in _REDUCTIONS
+    return package == "numpy" and rest in REDUCTIONS
 
 
 _MODEL_METHODS: Final = {
@@ -232,11 +233,31 @@ _SAME: Final = frozenset(
     {"copy", "astype", "reshape", "ravel", "flatten", "transpose", "squeeze", "T", "detach", "cpu",
      "cuda", "to", "clone", "clip", "round", "repeat", "contiguous", "view", "float", "real"}
 )  # fmt: skip
-_PIPELINE: Final = frozenset(
+PIPELINE_STEPS: Final = frozenset(
     {"map", "batch", "shuffle", "repeat", "prefetch", "cache", "take", "skip", "filter",
      "padded_batch", "interleave", "unbatch", "concatenate", "with_options", "window", "flat_map",
      "enumerate", "shard", "apply", "rebatch", "ragged_batch"}
 )  # fmt: skip
+
+
+_DRAWING: Final = frozenset(
+    {"normal", "random", "uniform", "integers", "standard_normal", "choice", "randint", "rand",
+     "randn", "permutation", "binomial", "poisson", "exponential", "random_sample"}
+)  # fmt: skip
+
+
+def draws(owner: str, method: str) -> bool:
+    """Whether a method of what `np.random.default_rng()` makes gives random numbers."""
+    is_generator = owner in ("numpy.random.default_rng", "numpy.random.RandomState")
+    return is_generator and method in _DRAWING
+
+
+_FLOWS: Final = frozenset({"flow", "flow_from_directory", "flow_from_dataframe"})
+
+
+def flows(owner: str, method: str) -> bool:
+    """Whether a method of Keras' `ImageDataGenerator` gives a data set."""
+    return owner.endswith(".ImageDataGenerator") and method in _FLOWS
 
 
 _METHODS: Final = {
@@ -244,7 +265,7 @@ _METHODS: Final = {
     ValueKind.LAYER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.OPTIMIZER: {"get_weights": ValueKind.ARRAYS},
     ValueKind.METRIC: {"result": ValueKind.TENSOR},
-    ValueKind.DATASET: dict.fromkeys(_PIPELINE, ValueKind.DATASET),
+    ValueKind.DATASET: dict.fromkeys(PIPELINE_STEPS, ValueKind.DATASET),
     ValueKind.TAPE: dict.fromkeys(("gradient", "jacobian", "batch_jacobian"), ValueKind.TENSOR),
     ValueKind.SESSION: {"run": ValueKind.ARRAY},
     ValueKind.NUMBER: dict.fromkeys(("item", "numpy", "mean", "sum"), ValueKind.NUMBER),
@@ -261,11 +282,11 @@ def by_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | No
 def _array_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | None:
     if method == "item":
         return ValueKind.NUMBER
-    if method in _REDUCTIONS and kind is ValueKind.ARRAY and not has_axis:
+    if method in REDUCTIONS and kind is ValueKind.ARRAY and not has_axis:
         return ValueKind.NUMBER
-    if method in _REDUCTIONS or method in _SAME:
+    if method in REDUCTIONS or method in _SAME:
         return kind
-    if method in ("numpy", "tolist", "value", "read_value"):
+    if method in ("numpy", "tolist", "tobytes", "value", "read_value"):
         return ValueKind.TENSOR if method in ("value", "read_value") else ValueKind.ARRAY
     return None
 
@@ -302,7 +323,7 @@ def base_kind(name: str) -> ValueKind | None:
     package, _, rest = canonical(name).partition(".")
     last = rest.rpartition(".")[2]
     if package == "torch":
-        return ValueKind.MODEL if last == "Module" else None
+        return {"Module": ValueKind.MODEL, "Dataset": ValueKind.DATASET}.get(last)
     if package not in ("keras", "tensorflow"):
         return None
     if last in _BASES:
@@ -314,3 +335,19 @@ def base_kind(name: str) -> ValueKind | None:
 def thing_made_by(thing: Thing) -> ValueKind | None:
     """What a call of a function or class of a library makes."""
     return made_by(thing.name)
+
+
+_ADDING: Final = _TENSOR_MAKERS | {
+    "assign", "assign_add", "assign_sub", "global_variables_initializer", "variables_initializer",
+    "initialize_all_variables", "local_variables_initializer", "gradients", "placeholder",
+    "Variable", "get_variable", "group", "argmin", "equal", "reduce_any", "reduce_all", "sqrt",
+    "log", "pow", "subtract", "divide", "to_float", "to_int32", "maximum", "minimum",
+}  # fmt: skip
+
+
+@cache
+def adds_operation(name: str) -> bool:
+    """Whether a function of TensorFlow makes an operation, which in a v1 graph is for ever."""
+    package, _, rest = canonical(name).partition(".")
+    rest = rest.removeprefix("v1.")
+    return package == "tensorflow" and rest.partition(".")[0] in _ADDING and name[-1].islower()

@@ -10,10 +10,11 @@ from lowwater.check.scopes import COMPREHENSIONS, Binding, How, SourceScope, Sto
 from lowwater.check.things import Thing, Things, ValueKind
 
 # How many calls are followed one into the other, and how many bindings of one name are read.
-_DEEPEST: Final = 12
+_DEEPEST: Final = 40
 _MOST_BINDINGS: Final = 12
 _MOST_CALLERS: Final = 20
 _UNKNOWN: Final[Things] = ()
+_GENERATOR: Final = "generator "
 _NUMBERS: Final = (int, float, complex, bool)
 _PASS_ON: Final = ("builtins.abs", "copy.copy", "copy.deepcopy")
 _WRAPPERS: Final = ("tensorflow.function", "jax.jit", "functools.partial", "tensorflow.v1.function")
@@ -253,8 +254,12 @@ class Resolver:
                 yield Thing(ValueKind.ARRAY, thing.name)
             elif thing.kind is ValueKind.TENSOR:
                 yield thing
-            elif thing.kind is ValueKind.DATASET:
+            elif thing.kind is ValueKind.DATASET and thing.scope is None:
                 yield Thing(ValueKind.TENSOR, thing.name)
+            elif thing.scope is not None and thing.name.startswith(_GENERATOR):
+                for given in thing.scope.yields:
+                    if isinstance(given, ast.Yield):
+                        yield from self.things(given.value)
 
     def _imported(self, binding: Binding, scope: SourceScope) -> Things:
         node, alias = binding.node
@@ -409,7 +414,7 @@ class Resolver:
                 return (self.instance(scope),)
             return self._called_instance(thing, node)
         if scope.yields:
-            return (Thing(ValueKind.OTHER, f"generator {scope.name}", scope),)
+            return (Thing(ValueKind.OTHER, f"{_GENERATOR}{scope.name}", scope),)
         found = [one for value in scope.returns for one in self.things(value)]
         if thing.kind is ValueKind.TRACED:
             return found or (Thing(ValueKind.TENSOR, thing.name),)
@@ -437,6 +442,10 @@ class Resolver:
         method = thing.last_name
         if method in ("get", "pop") and thing.of.kind is ValueKind.CONTAINER:
             return _UNKNOWN
+        if library.draws(thing.of.name, method):
+            return (Thing(ValueKind.ARRAY, thing.name),) if _has_size(node, method) else _UNKNOWN
+        if library.flows(thing.of.name, method):
+            return (Thing(ValueKind.DATASET, thing.name),)
         kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
         return _UNKNOWN if kind is None else (Thing(kind, thing.name),)
 
@@ -661,6 +670,16 @@ def _has_axis(node: ast.Call, method: str) -> bool:
     first = 0 if method else 1
     is_given = any(one.arg in ("axis", "dim") and not _is_none(one.value) for one in node.keywords)
     return is_given or len(node.args) > first
+
+
+def _has_size(node: ast.Call, method: str) -> bool:
+    """Whether more than one number is drawn: `rng.normal(size=n)`, `rng.random((3, 4))`."""
+    is_given = any(
+        one.arg in ("size", "shape") and not _is_none(one.value) for one in node.keywords
+    )
+    # The only thing that these are given is how many.
+    is_given = is_given or (method in ("random", "standard_normal") and bool(node.args))
+    return is_given or any(isinstance(one, ast.Tuple | ast.List) for one in node.args)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lowwater.check.scopes import COMPREHENSIONS, LOOPS, SourceScope, around
+from lowwater.check.things import ValueKind
 
 # As few rounds as this are no loop that memory grows in.
 FEW_ROUNDS: Final = 3
@@ -122,12 +123,22 @@ def callback_round(name: str) -> str | None:
     return _BATCH if is_of_batches or name.startswith("on_batch_") else None
 
 
-def rounds_of_methods(cls: SourceScope) -> dict[SourceScope, str]:
-    """The methods of a callback that are called every epoch or batch, and those that they call."""
+def _data_round(name: str) -> str | None:
+    """A data set is asked for every batch."""
+    return _BATCH if name in ("__getitem__", "__next__") else None
+
+
+_CALLED: Final = {ValueKind.CALLBACK: callback_round, ValueKind.DATASET: _data_round}
+
+
+def rounds_of_methods(cls: SourceScope, kind: ValueKind) -> dict[SourceScope, str]:
+    """The methods of an object that a library calls every epoch or batch, and those they call."""
+    if kind not in _CALLED:
+        return {}
     found = {
         method: name
         for method in cls.children
-        if method.is_function and (name := callback_round(method.name))
+        if method.is_function and (name := _CALLED[kind](method.name))
     }
     waiting = list(found)
     for method in waiting:

@@ -128,7 +128,7 @@ _PLAIN: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cm
 def _children_by_type() -> dict[type, tuple[str, ...]]:
     skipped = {"ctx", "op", "ops", "id", "attr", "arg", "name", "names", "asname", "level", "kind",
                "type_comment", "type_params", "lineno", "module", "simple", "conversion",
-               "is_async", "type_ignores"}  # fmt: skip
+               "is_async", "type_ignores", "kwd_attrs", "rest"}  # fmt: skip
     table = {}
     for kind in vars(ast).values():
         if isinstance(kind, type) and issubclass(kind, ast.AST):
@@ -137,6 +137,8 @@ def _children_by_type() -> dict[type, tuple[str, ...]]:
     # What has a name and children of the same field name.
     table[ast.keyword] = ("value",)
     table[ast.arg] = ("annotation",)
+    # `case True:` holds the value itself.
+    table[ast.MatchSingleton] = ()
     return table
 
 

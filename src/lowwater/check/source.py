@@ -4,17 +4,29 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from lowwater.check import closures, givers, homes, lifetimes
 from lowwater.check import growths as _growths
-from lowwater.check.growths import SourceGrowth
-from lowwater.check.library import is_library
+from lowwater.check import mapped as _mapped
+from lowwater.check.growths import Place, SourceGrowth
+from lowwater.check.library import adds_operation, is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
+from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
 from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
-from lowwater.check.things import Thing, Things, ValueKind
+from lowwater.check.things import HEAVY, Thing, Things, ValueKind
 from lowwater.model.source import Edit, SourceClaim, SourceSpan
 
 _MOST_HOPS = 3
+# What hands a function to the processes of a pool.
+_SENDING = (
+    "map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async",
+    "starmap_async", "submit",
+)  # fmt: skip
+# The methods of a model or layer that Keras traces.
+_TRACED_METHODS = frozenset(
+    {"call", "train_step", "test_step", "predict_step", "compute_loss", "build", "__init__"}
+)
 
 
 class Source:
@@ -28,6 +40,7 @@ class Source:
         self._reached_from: dict[ast.AST, list[SourceScope]] = {}
         self._called: dict[tuple[SourceScope, int], list[Round]] = {}
         self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
+        self._pipelines: dict[ast.expr, list[SourcePipeline]] = {}
 
     # -- what is in the file
 
@@ -44,9 +57,15 @@ class Source:
 
     def calls_of(self, *names: str) -> Iterator[ast.Call]:
         """All calls whose last name is one of these: `model.fit(…)` is a call of `fit`."""
+        found = [call for name in dict.fromkeys(names) for call in self._by_last_name.get(name, ())]
+        yield from sorted(found, key=lambda one: (one.lineno, one.col_offset))
+
+    @cached_property
+    def _by_last_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
         for call in self.calls:
-            if last_name(call.func) in names:
-                yield call
+            found.setdefault(last_name(call.func), []).append(call)
+        return found
 
     @cached_property
     def growths(self) -> list[SourceGrowth]:
@@ -75,7 +94,26 @@ class Source:
 
     def calls_library(self, call: ast.Call, *names: str) -> bool:
         """Whether a call may be one of these functions: `keras.utils.clear_session`."""
+        if not self._may_be_called(last_name(call.func), names):
+            return False
         return any(thing.name in names and thing.scope is None for thing in self.things(call.func))
+
+    def _may_be_called(self, last: str, names: tuple[str, ...]) -> bool:
+        """A look at the name alone: most calls have another one, and are not followed."""
+        return last in self._renamed or any(name.rpartition(".")[2] == last for name in names)
+
+    @cached_property
+    def _renamed(self) -> frozenset[str]:
+        """The names that may stand for a function of another name; "" for what has no name."""
+        found = {""}
+        for scope in self.scopes:
+            for name, bindings in scope.binds.items():
+                if any(_is_renaming(one, name) for one in bindings):
+                    found.add(name)
+            for store in scope.stores:
+                if isinstance(store.target, ast.Attribute):
+                    found.add(store.target.attr)
+        return frozenset(found)
 
     def leads_to(self, node: ast.expr | None, kind: ValueKind | str) -> Thing | None:
         """The thing of this kind that a value is, or that it has as an attribute."""
@@ -110,7 +148,7 @@ class Source:
             if not self._maybe_traced(call.func):
                 continue
             for thing in self.things(call.func):
-                if thing.kind is ValueKind.TRACED and not self._is_traced(scope_of(call)):
+                if thing.kind is ValueKind.TRACED and not self.is_traced(scope_of(call)):
                     yield call, thing
                     break
 
@@ -146,7 +184,7 @@ class Source:
                     found.add(store.target.attr)
         return frozenset(found)
 
-    def _is_traced(self, scope: SourceScope) -> bool:
+    def is_traced(self, scope: SourceScope) -> bool:
         """Whether a scope is itself part of a graph."""
         node = scope.node
         is_own = isinstance(node, ast.FunctionDef) and any(
@@ -154,7 +192,15 @@ class Source:
             for one in node.decorator_list
             for thing in self.things(one.func if isinstance(one, ast.Call) else one)
         )
-        return is_own or (scope.outer is not None and self._is_traced(scope.outer))
+        is_keras = (
+            scope.name in _TRACED_METHODS
+            and scope.outer is not None
+            and (
+                scope.outer.is_class
+                and self.names.instance(scope.outer).kind in (ValueKind.MODEL, ValueKind.LAYER)
+            )
+        )
+        return is_own or is_keras or (scope.outer is not None and self.is_traced(scope.outer))
 
     def is_number(self, node: ast.expr) -> bool:
         """Whether all that is known of a value says that it is a Python number."""
@@ -241,6 +287,80 @@ class Source:
                     inside = [one for inner in scope.inside() for one in inner.calls]
                     waiting += [(one, hops - 1) for one in inside]
 
+    # -- data pipelines
+
+    def pipelines(self, node: ast.expr) -> list[SourcePipeline]:
+        """All ways in which a data set may have been made, step by step."""
+        if node not in self._pipelines:
+            self._pipelines[node] = pipelines(self, node)
+        return self._pipelines[node]
+
+    def steps_of(self, name: str) -> Iterator[tuple[PipelineStep, list[SourcePipeline]]]:
+        """The steps of this name in the file, each with all that may come before it."""
+        for call in self.calls_of(name):
+            if isinstance(call.func, ast.Attribute):
+                before = self.pipelines(call.func.value)
+                if before and not self._is_own(call):
+                    yield PipelineStep(name, call), before
+
+    def augments(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function changes its element at random."""
+        return _mapped.augments(self, mapped)
+
+    def decodes(self, mapped: ast.expr) -> bool:
+        """Whether a mapped function makes a large element of a small one."""
+        return _mapped.decodes(self, mapped)
+
+    def giver_of(self, growth: SourceGrowth) -> SourceScope | None:
+        """The generator or data set that adds here with each batch that it hands out."""
+        return givers.giver_of(self, growth)
+
+    def keeps_of_round(self, function: ast.expr, repeated: Round) -> bool:
+        """Whether a function that a library keeps takes something of the round with it."""
+        return closures.keeps_of_round(self, function, repeated)
+
+    def takes_of_round(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is made in the round from something that is new in it."""
+        return any(
+            closures.keeps_of_round(self, call, repeated)
+            for call in lifetimes.calls_behind(self, value, repeated)
+        )
+
+    def calls_in_mapped(self, mapped: ast.expr) -> Iterator[ast.Call]:
+        """All calls of a mapped function, and of those of the project that it calls."""
+        for _, call in _mapped.calls_in(self, mapped):
+            yield call
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether a call is one of the project, or of a library that is no pipeline."""
+        return any(
+            thing.scope is not None or thing.kind is not ValueKind.METHOD
+            for thing in self.things(call.func)
+        )
+
+    # -- tapes
+
+    def is_on_tape(self, node: ast.AST, hops: int = 1) -> bool:
+        """Whether a tape records a node: here, or where the function around it is called."""
+        for outer in around(node):
+            if isinstance(outer, ast.With | ast.AsyncWith):
+                kinds = [self._with_kind(item.context_expr) for item in outer.items]
+                if "stop_recording" in kinds:
+                    return False
+                if ValueKind.TAPE in kinds:
+                    return True
+            elif isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                break
+        function = scope_of(node)
+        return bool(hops) and any(
+            self.is_on_tape(call, hops - 1) for call in self.names.calls_of_function(function)
+        )
+
+    def _with_kind(self, entered: ast.expr) -> str:
+        if isinstance(entered, ast.Call) and self.method_of(entered, ValueKind.TAPE):
+            return last_name(entered.func)
+        return ValueKind.TAPE if ValueKind.TAPE in self.kinds(entered) else ""
+
     # -- what repeats
 
     def rounds(self, node: ast.AST, hops: int = _MOST_HOPS) -> list[Round]:
@@ -280,10 +400,9 @@ class Source:
         cls = scope.outer
         if cls is None or not scope.is_function or not cls.is_class:
             return None
-        if self.names.instance(cls).kind is not ValueKind.CALLBACK:
-            return None
         if cls not in self._methods:
-            self._methods[cls] = rounds_of_methods(cls)
+            kind = self.names.instance(cls).kind
+            self._methods[cls] = rounds_of_methods(cls, kind)
         name = self._methods[cls].get(scope)
         return None if name is None else Round(name, scope.node)
 
@@ -308,8 +427,15 @@ class Source:
     ) -> bool:
         """Whether a name gets another value here in each round."""
         how = binding.how
+        if isinstance(binding.value, ast.IfExp) and _starts_again(binding.value):
+            return False
         if how is How.PARAMETER:
-            is_count = holder.node is repeated.node and node.id in _numbers_of(holder)
+            # The indices of a data set come again in each epoch.
+            is_count = (
+                holder.node is repeated.node
+                and node.id in _numbers_of(holder)
+                and not givers.is_data_set(self, holder.outer)
+            )
             return is_count or self._argument_changes(holder, node.id, repeated)
         if how is How.ITEM:
             loops = (repeated.node, *getattr(repeated.node, "generators", ()))
@@ -368,6 +494,171 @@ class Source:
             )
         return isinstance(value, ast.Call)
 
+    def receiver(self, call: ast.Call) -> ast.expr:
+        """`model` of `model.fit(…)`; of a plain call, the function itself."""
+        return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+    def calls_behind(self, value: ast.expr, repeated: Round) -> Iterator[ast.Call]:
+        """The calls of one round whose result a value may be."""
+        return lifetimes.calls_behind(self, value, repeated)
+
+    def home_of(self, container: ast.expr, repeated: Round) -> tuple[Place, Round] | None:
+        """Where a container lives, and the round as its owner sees it."""
+        return homes.home_of(self, container, repeated)
+
+    def data_of_function(self, value: ast.expr, repeated: Round) -> ast.expr | None:
+        """The arrays, tensors or models of a round that a function keeps alive."""
+        return closures.data_of_round(self, value, repeated)
+
+    def grown_defaults(self) -> Iterator[homes.GrownDefault]:
+        """The lists and dicts that are a default value, and that calls add data to."""
+        return homes.grown_defaults(self)
+
+    def is_shared(self, place: Place) -> bool:
+        """Whether an attribute belongs to the class, and so to all of its objects."""
+        return homes.is_shared(place)
+
+    def is_new(self, value: ast.expr, repeated: Round, kind: ValueKind | str) -> bool:
+        """Whether each round makes another thing of this kind for a value."""
+        return lifetimes.is_new(self, value, repeated, kind)
+
+    def is_older(self, value: ast.expr, repeated: Round) -> bool:
+        """Whether a value is certainly there before the round, the same in all rounds."""
+        return lifetimes.is_older(self, value, repeated)
+
+    def is_entered(self, value: ast.expr) -> bool:
+        """Whether a `with` block ends a value: `with … as value`."""
+        holder = binder(value.id, scope_of(value)) if isinstance(value, ast.Name) else None
+        bound = [] if holder is None else holder.binds[getattr(value, "id", "")]
+        return any(one.how is How.ENTERED for one in bound)
+
+    def tried_before(self, handled: ast.AST) -> Iterator[ast.Call]:
+        """The calls of the `try`, here and in what it calls, whose `except` a node is in."""
+        tried = next((one for one in around(handled) if isinstance(one, ast.Try)), None)
+        for statement in [] if tried is None else tried.body:
+            yield from self.reached(statement)
+
+    def calls_that_make(self, cls: SourceScope) -> Iterator[ast.Call]:
+        """The calls in the file that make an object of a class of it."""
+        for call in self.calls_of(cls.name):
+            if any(
+                one.scope is cls and one.kind is ValueKind.CLASS for one in self.things(call.func)
+            ):
+                yield call
+
+    def decorated_by(self, *names: str) -> Iterator[tuple[ast.expr, SourceScope]]:
+        """The decorators of the file that are one of these, with the function or class."""
+        for scope in self.scopes:
+            for one in getattr(scope.node, "decorator_list", ()):
+                func = one.func if isinstance(one, ast.Call) else one
+                if any(thing.name in names for thing in self.things(func)):
+                    yield one, scope
+
+    def traced_training(self) -> Iterator[tuple[ast.AST, Round]]:
+        """Each `tf.function` with a training step that is made again in each round."""
+        return lifetimes.traced_training(self)
+
+    def happens_once(self, node: ast.AST, repeated: Round) -> bool:
+        """Whether an `if` around lets one round through."""
+        return _growths.happens_once(node, repeated)
+
+    def is_worked_through(self, repeated: Round) -> bool:
+        """Whether a loop counts, waits or trains, and does not only go through names."""
+        return lifetimes.is_worked_through(self, repeated)
+
+    def is_one_sample(self, value: ast.expr | None) -> bool:
+        """Whether a batch has one sample, as its source says."""
+        return lifetimes.is_one_sample(self, value)
+
+    def attribute_owner(self, node: ast.expr, *names: str) -> ast.expr | None:
+        """`model` of `model.output`, if it is an attribute of one of these names."""
+        return node.value if isinstance(node, ast.Attribute) and node.attr in names else None
+
+    def is_made_here(self, node: ast.expr, kind: ValueKind | str) -> bool:
+        """Whether an expression is itself a call that makes such a thing."""
+        return isinstance(node, ast.Call) and self.makes(node, kind)
+
+    def loops_around(self, node: ast.AST) -> list[ast.AST]:
+        """The loops of the same function around a node, the innermost first."""
+        return loops_around(node)
+
+    def calls_inside(self, node: ast.AST) -> Iterator[ast.Call]:
+        """The calls that are written inside a node."""
+        return (call for call in self.calls if node in around(call))
+
+    def adds_operation(self, call: ast.Call) -> bool:
+        """Whether a call adds an operation to a graph, where it is not eager."""
+        return any(one.scope is None and adds_operation(one.name) for one in self.things(call.func))
+
+    def is_session_run(self, call: ast.Call) -> bool:
+        """Whether a call runs a session: it is one, or an unknown thing called so."""
+        if last_name(call.func) != "run" or not isinstance(call.func, ast.Attribute):
+            return False
+        kinds = self.kinds(call.func.value)
+        return ValueKind.SESSION in kinds or (
+            not kinds and last_name(call.func.value).lstrip("_") in ("sess", "session")
+        )
+
+    def is_eager(self, node: ast.AST) -> bool:
+        """Whether a node is always run by Python, and never traced into a graph."""
+        return not lifetimes.is_in_graph(self, scope_of(node))
+
+    def is_method(self, function: SourceScope) -> bool:
+        """Whether a function gets the object it belongs to."""
+        cls = function.outer
+        static = {"staticmethod", "classmethod"}
+        names = {last_name(one) for one in getattr(function.node, "decorator_list", ())}
+        return cls is not None and cls.is_class and function.is_function and not names & static
+
+    def is_unbounded_memo(self, decorator: ast.expr) -> bool:
+        """Whether `cache` or `lru_cache(maxsize=None)`: without a size, it is 128."""
+        if not isinstance(decorator, ast.Call):
+            return last_name(decorator) == "cache"
+        given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "maxsize")]
+        return any(isinstance(one, ast.Constant) and one.value is None for one in given)
+
+    def has_heavy_fields(self, cls: SourceScope) -> bool:
+        """Whether the objects of a class have arrays, data sets or models, or are models."""
+        own = self.names.instance(cls)
+        heavy = HEAVY | {ValueKind.MODEL, ValueKind.DATASET}
+        return own.kind in heavy or any(
+            held.kind in heavy
+            for name in _fields_of(cls)
+            for held in self.names.attribute(own, name)
+        )
+
+    def starts_processes(self, call: ast.Call) -> bool:
+        """Whether a call starts several processes at a time: not `Pool(1)`, not one `Process`."""
+        name = last_name(call.func)
+        if name == "Process":
+            return bool(self.rounds(call)) or len(list(self.calls_of("Process"))) > 1
+        given = [*call.args[:1], *(one.value for one in call.keywords)]
+        return not any(isinstance(one, ast.Constant) and one.value == 1 for one in given)
+
+    def workers_of(self, call: ast.Call) -> Iterator[SourceScope]:
+        """The functions of the file that the processes run."""
+        given = [one.value for one in call.keywords if one.arg in ("target", "initializer")]
+        if last_name(call.func) != "Process":
+            for sent in self.calls_of(*_SENDING):
+                given += sent.args[:1]
+        for one in given:
+            for thing in self.things(one):
+                if thing.scope is not None and thing.scope.is_function:
+                    yield thing.scope
+
+    def uses_library(self, function: SourceScope, *packages: str) -> bool:
+        """Whether a function, or what it calls, computes with one of these libraries."""
+        for call in self.reached(function.node):
+            for thing in self.things(call.func):
+                owner = thing if thing.of is None else thing.of
+                if thing.scope is None and owner.name.partition(".")[0] in packages:
+                    return True
+        return False
+
+    def trains(self, repeated: Round) -> bool:
+        """Whether a model is trained in a round: a callback is called by training."""
+        return not repeated.is_loop or lifetimes.trains(self, repeated.node)
+
     def is_of_loop(self, func: ast.expr, loop: ast.AST) -> bool:
         """Whether the object of a method may be made in a loop, or in a function called there."""
         owner = func.value if isinstance(func, ast.Attribute) else func
@@ -394,7 +685,7 @@ class Source:
 
     def claim(  # noqa: PLR0913 - the fields of a claim
         self,
-        node: ast.AST,
+        node: ast.AST | PipelineStep,
         message: str,
         *,
         label: str = "",
@@ -434,8 +725,10 @@ class Source:
         assert isinstance(self.file.top.node, ast.Module)
         return self.file.top.node.body
 
-    def span(self, node: ast.AST) -> SourceSpan:
-        """Where a node is, in characters."""
+    def span(self, node: ast.AST | PipelineStep) -> SourceSpan:
+        """Where a node is, in characters; of a step of a pipeline, where its name is."""
+        if isinstance(node, PipelineStep):
+            return self._span_of_step(node)
         assert isinstance(node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.ExceptHandler)
         end_line = node.end_lineno or node.lineno
         end_offset = node.end_col_offset or node.col_offset
@@ -445,6 +738,11 @@ class Source:
             end_line,
             self._column(end_line, end_offset),
         )
+
+    def _span_of_step(self, step: PipelineStep) -> SourceSpan:
+        whole, func = self.span(step.call), self.span(step.call.func)
+        column = max(1, func.end_column - len(step.name))
+        return SourceSpan(func.end_line, column, whole.end_line, whole.end_column)
 
     def _column(self, line: int, offset: int) -> int:
         """Python counts bytes of UTF-8."""
@@ -458,9 +756,19 @@ class Source:
         """Lines as the parser counts them: a form feed ends none."""
         return self.file.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
-    def text_of(self, node: ast.expr) -> str:
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
         """An expression as it is written, on one line."""
         return " ".join((ast.get_source_segment(self.file.text, node) or ast.unparse(node)).split())
+
+
+def _is_renaming(binding: Binding, name: str) -> bool:
+    """Whether a name may stand for something that has another one."""
+    if binding.how is How.IMPORT:
+        node, alias = binding.node
+        return isinstance(node, ast.ImportFrom) and (
+            alias.name != name or not _is_of_library(node, alias)
+        )
+    return binding.how is not How.DEFINED
 
 
 def _is_of_library(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
@@ -478,6 +786,11 @@ def is_docstring(statement: ast.stmt) -> bool:
     """Whether a statement is a text on its own."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _starts_again(value: ast.IfExp) -> bool:
+    """Whether a value is set back now and then: `0.5 if step % 4 == 3 else scale * 0.9`."""
+    return isinstance(value.body, ast.Constant) or isinstance(value.orelse, ast.Constant)
 
 
 def _is_in(node: ast.AST, places: set[ast.AST]) -> bool:
