@@ -104,6 +104,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, t
 	@$(BENCH)/bin/python -P benchmarks/prefixes.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
+	@echo "== bench: how right lowwater check is on the specimens, and how fast on Keras"
+	@$(BENCH)/bin/python -P benchmarks/check.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py
 	@echo "== bench: the same advice on a GPU made of host memory (adds its tables to that page)"

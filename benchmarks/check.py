@@ -29,10 +29,8 @@ def main() -> None:
     rows = [*rates()]
     print("rule    specimens   found   findings   right")
     for row in rows:
-        preview = "  preview" if row.is_preview else ""
-        print(
-            f"{row.code}  {row.expected:>9}  {row.seen:>6}  {row.findings:>9}  {row.right:>6}{preview}"
-        )
+        numbers = f"{row.expected:>9}  {row.seen:>6}  {row.findings:>9}  {row.right:>6}"
+        print(f"{row.code}  {numbers}{'  preview' if row.is_preview else ''}")
     expected, seen = sum(row.expected for row in rows), sum(row.seen for row in rows)
     findings, right = sum(row.findings for row in rows), sum(row.right for row in rows)
     print(f"recall {seen} of {expected}, precision {right} of {findings}\n")
