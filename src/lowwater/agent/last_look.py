@@ -32,7 +32,7 @@ ADDRESSES: Final = "the address space (`ulimit -v`)"
 # What the look at all objects needs to begin with, its own modules included.
 _LEAST_ROOM: Final = 48 << 20
 _MOST_SECONDS: Final = 5.0
-_NO_ROOM: Final = "too little memory was free to see who held it"
+_NO_ROOM: Final = "too little memory was free to find what held it"
 _LONGEST: Final = 300
 _DEEPEST: Final = 2000
 # The calls that make batches of what they are given, and how large one is if that is not said.

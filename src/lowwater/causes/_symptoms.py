@@ -61,7 +61,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "keeps it until the process ends. So a full GPU in nvidia-smi is not a sign of a leak: "
         "what counts is the memory in use inside TensorFlow's pool. To take only what the "
         "program needs, set TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To return "
-        "all of it, end the process. Lowwater itself was not tested on a GPU.",
+        "all of it, end the process. Lowwater itself was tested only on a simulated GPU.",
         (
             ("lowwater gpu", "which process holds it, and which of them look idle?"),
             ("lowwater run train.py", "is memory in use growing, on the host and on each device?"),

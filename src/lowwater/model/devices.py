@@ -70,7 +70,7 @@ def gpu_of(device: Device, gpus: Sequence[_Gpu]) -> _Gpu | NotMeasured:
     kind, CUDA puts the fastest first unless it is told otherwise.
     """
     if device.physical is None:
-        return NotMeasured(f"{device.framework} does not tell which GPU {device.place} is")
+        return NotMeasured(f"{device.framework} does not report which GPU {device.place} is")
     if device.visible is None:
         wanted = str(device.physical)
     else:

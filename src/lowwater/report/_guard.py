@@ -53,7 +53,7 @@ def _from_saved(guarded: Guarded, file: str) -> NextStep:
 def _lines(guarded: Guarded) -> Iterator[str]:
     what = "A loop" if guarded.is_raised else "Training"
     at = f"{_place_of(guarded)}, {format_duration(guarded.elapsed_s)} into the run"
-    yield f"{what} was ended {at}, before memory ran out: {guarded.because}."
+    yield f"{what} ended {at}, before memory ran out: {guarded.because}."
     needed = format_bytes(guarded.needed_bytes)
     name = _NAMES.get(guarded.unit, guarded.unit).partition(" at ")[0]
     yield f"One more {name} and saving the model needed about {needed}."

@@ -41,4 +41,4 @@ def one_line_of(acted: Guarded) -> str:
     """For the output of the program, at the moment when it happens."""
     saved = ", ".join(os.path.basename(path) for path in acted.saved)
     became = f"saved to {saved}" if saved else f"nothing could be saved: {acted.problem}"
-    return f"training was ended before memory runs out; {became}"
+    return f"training ended before memory ran out; {became}"
