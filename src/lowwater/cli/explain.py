@@ -28,10 +28,10 @@ _MISSPELT = 0.85
 @click.command()
 @click.argument("topics", nargs=-1, metavar="[LW101 | callback-retention | SYMPTOM]...")
 def command(topics: tuple[str, ...]) -> None:
-    """Explain a cause or a symptom; without an argument, list all of them.
+    """Explain a cause or a symptom, or list all of them.
 
-    A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, clear_session,
-    predict, "fit in a loop", "kernel restart".
+    A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, "batch size",
+    clear_session, predict, "fit in a loop", "kernel restart".
     """
     drawn = io.StringIO()
     console = Screen(
