@@ -12,7 +12,8 @@ from lowwater.recording.reader import load
 
 def main(source: str) -> None:
     """One expression of `lowwater.testing` for each holder."""
-    print("\n\n".join("\n".join(_lines(holder)) for holder in load(source).holders))
+    paths = ("\n".join(_lines(holder)) for holder in load(source).holders)
+    sys.stdout.write("\n\n".join(paths) + "\n")
 
 
 def _lines(holder: Holder) -> Iterator[str]:

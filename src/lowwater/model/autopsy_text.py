@@ -80,16 +80,16 @@ def _in_use(autopsy: Autopsy) -> str:
     told = "an unknown part" if used is None else format_bytes(used)
     if limit is not None:
         told += f" of {format_bytes(limit)}"
-    told += (
-        f" in {autopsy.limit_name}" if autopsy.limit_name else f" on {_with_article(autopsy.place)}"
-    )
+    told += _where(autopsy)
     if used is not None and kept is not None and kept < used:
         told += f"; {format_bytes(used - kept)} of it belonged to the step that failed"
     return told
 
 
-def _with_article(place: str) -> str:
-    return f"the {place}" if place == HOST else place
+def _where(autopsy: Autopsy) -> str:
+    if autopsy.limit_name and autopsy.limit_name != autopsy.place:
+        return f" in {autopsy.limit_name}"
+    return " on the host" if autopsy.place == HOST else f" on {autopsy.place}"
 
 
 def _held(autopsy: Autopsy) -> str:

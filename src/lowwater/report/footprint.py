@@ -61,17 +61,19 @@ def how_measured(footprint: Footprint) -> str:
     if train.line is None:
         return f"{head}:"
     steps = sum(len(point.peaks_bytes) for point in train.points)
-    return f"{head} ({steps} steps), extended by a line (fits to {100 * train.line.error:.1f} %):"
+    return (
+        f"{head} ({steps} steps), and predicted by a line (fits to {100 * train.line.error:.1f} %):"
+    )
 
 
 def _story(answer: Answer) -> Iterator[str]:
     story = answer.story
     assert story is not None
-    head = f"The script ran for {format_duration(story.elapsed_s)}, up to "
-    yield f"{head}`{story.call}` at {one_line(story.where)}, and no further."
+    head = f"The script ran for {format_duration(story.elapsed_s)}, until "
+    yield f"{head}`{story.call}` at {one_line(story.where)}; Lowwater ended it there."
     if story.files:
         names = ", ".join(f"`{one_line(name)}`" for name in story.files)
-        yield f"Before that, it opened for writing: {names}."
+        yield f"Before that, it opened files for writing: {names}."
 
 
 def _table(answer: Answer) -> Table:

@@ -70,7 +70,7 @@ class Curve:
         low = max(peak - half, self._least_bytes(batch_size))
         span = (round(low), round(peak + half))
         return Estimate(
-            batch_size, round(peak), span, is_measured=False, because="extended by a line"
+            batch_size, round(peak), span, is_measured=False, because="predicted by a line"
         )
 
     def lost_bytes(self, batch_size: int) -> int:

@@ -50,11 +50,11 @@ def test_whole_screen():
     assert (
         render(ANSWER)
         == """\
-The script ran for 3.2 s, up to `fit` at train.py:12, and no further.
-Before that, it opened for writing: `runs/log.txt`.
+The script ran for 3.2 s, until `fit` at train.py:12; Lowwater ended it there.
+Before that, it opened files for writing: `runs/log.txt`.
 
 Peak of one training step on CPU:0, measured at batch 8, 16, 32 and 64 (8
-steps), extended by a line (fits to 1.0 %):
+steps), and predicted by a line (fits to 1.0 %):
 
   batch       peak              between  of 1000.0 MiB
      16   67.0 MiB             measured  █▋
