@@ -17,11 +17,15 @@ PAGES = sorted(
     [
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "docs" / "how-to").glob("*.md"),
         *(ROOT / "docs" / "explanation").glob("*.md"),
         *(
             ROOT / "docs" / f"{name}.md"
-            for name in ("glossary", "measurements", "recording-format")
+            for name in (
+                *("architecture", "glossary", "measurements", "recording-format", "traps"),
+                "what-really-frees-memory",
+            )
         ),
         *(path for path in (ROOT / "news").glob("*.md") if path.stem != "README"),
     ]
