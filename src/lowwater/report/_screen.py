@@ -94,7 +94,7 @@ def _sections(
     # Without a leak, what happened is that memory ran out: the verdict only says why it is none.
     ran_out_first = diagnosis.verdict.is_leak is not True
     if ran_out_first:
-        yield from told_autopsy(diagnosis, width)
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _answer(diagnosis, width, why=why)
     yield from told_guard(diagnosis)
     yield from told_findings(diagnosis, width, verbose=verbose)
@@ -106,7 +106,7 @@ def _sections(
         yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
     if not ran_out_first:
-        yield from told_autopsy(diagnosis, width)
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _overhead(diagnosis, verbose=verbose)
 
 

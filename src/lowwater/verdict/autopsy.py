@@ -27,7 +27,7 @@ def autopsy_of(
     request = scene.request
     limit = limit_met(scene, timeline.devices)
     facts = shortage_of(timeline, scene, limit, verdicts)
-    manner, because = decide(facts)
+    manner, because, questions = decide(facts)
     place = gauges.HOST if request is None else request.place
     held, note = _held(scene, findings, place, facts)
     batch = None if request is None else request.batch_size
@@ -51,6 +51,7 @@ def autopsy_of(
         advice=advice,
         commands=commands,
         notes=scene.notes,
+        questions=questions,
     )
 
 
