@@ -316,7 +316,7 @@ def main(given: str, loaded_before: Collection[str] = ()) -> None:
         finally:
             _after_last_statement(agent)
     except BaseException as error:
-        script.hide_our_frames(error, __file__)
+        script.print_without_our_frames(error, __file__)
         raise
 
 

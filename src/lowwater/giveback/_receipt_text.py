@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lowwater.model.plural import plural
 from lowwater.model.trace_lines import as_text
 from lowwater.model.units import format_bytes
 
@@ -40,7 +41,7 @@ def told_bytes(count: int | None) -> str:
 
 def told_died(step: StepDone) -> str:
     """`1 model, 3 layers died`, the most telling kinds first."""
-    counts = [f"{count:,} {kind if count == 1 else _plural(kind)}" for kind, count in _kinds(step)]
+    counts = [f"{count:,} {kind if count == 1 else plural(kind)}" for kind, count in _kinds(step)]
     return f"{', '.join(counts)} freed" if counts else ""
 
 
@@ -152,7 +153,3 @@ def _names(group: list[Survivor]) -> str:
     names = ", ".join(one.what for one in group[:_MOST_NAMES])
     left = len(group) - _MOST_NAMES
     return f"{names} and {left} more" if left > 0 else names
-
-
-def _plural(kind: str) -> str:
-    return f"{kind}s"

@@ -7,6 +7,7 @@ from lowwater.errors import ChildDied, ChildTimedOut, NotPicklable, UsageError
 from lowwater.isolation.call import packed
 from lowwater.model.footprint import StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
+from lowwater.model.out_of_memory import is_out_of_memory
 from lowwater.sizing.apart import StepsApart
 from lowwater.sizing.backends import has_pool, variables_of
 from lowwater.sizing.found import Footprint, footprint_of
@@ -14,7 +15,6 @@ from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
 from lowwater.sizing.measure import MeasuringPlan, fits, measured
-from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.step_function import (
     StepFunction,

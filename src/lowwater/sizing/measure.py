@@ -10,12 +10,12 @@ from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
 from lowwater.model.footprint import Fixed, Length, StepKind, StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
+from lowwater.model.out_of_memory import is_out_of_memory
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
 from lowwater.sizing.curve import FEWEST, REACH, above_gradients, fit
 from lowwater.sizing.lengths import length_of
-from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.subject import Subject
 
 # Samples of the smallest batch of three. Fewer are mostly gradients. A guess.
