@@ -37,13 +37,12 @@ def memory() -> dict[str, PlaceMemory]:
     highest so far; `limit_bytes` is the most that there can be. `driver_bytes` is what this process
     takes according to the driver, with its context; `driver_free_bytes` is free for anybody.
 
-    For the host, the system takes the part of the driver: `driver_bytes` is resident memory,
+    For the host, the system takes the place of the driver: `driver_bytes` is resident memory,
     `peak_bytes` its highest value, and `driver_free_bytes` is what the process can still get.
 
-    A value that is not known is None, and `not_measured` has the reason by the same key. Where no
-    GPU can be shown, that of the host says why under `"devices"`. The call
-    imports and starts no framework. Before one has used a GPU, the places are the GPUs that it
-    would find.
+    A value that is not known is None, and `not_measured` has the reason by the same key. If no
+    GPU can be shown, that of the host says why under `"devices"`. The call imports and starts no
+    framework. Before a framework has used a GPU, the places are the GPUs that it would find.
     """
     gpus = gpus_now()
     told, why = _of_frameworks()

@@ -133,7 +133,7 @@ def devices(*, growth: bool | None = None, memory: str | float | None = None) ->
     Call it at the top of the program, before the first tensor. With `growth=True` a framework
     takes memory as it needs it instead of all at once; `memory="4 GiB"` is the most that it may
     take of each GPU. Where TensorFlow cannot have both, the limit wins. A framework that is not
-    imported yet is set when it is. `print(lowwater.devices())` shows what is in force.
+    imported yet gets its settings when it is. `print(lowwater.devices())` shows what is in force.
     """
     wanted = DeviceSettings.of(growth, memory)
     with _LOCK:
