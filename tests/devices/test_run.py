@@ -189,6 +189,25 @@ def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, pro
     assert "lost" in str(report["ledger"]["unmeasured"])
 
 
+ASKS_ITSELF = """
+import lowwater
+
+why = [lowwater.memory()["host"]["not_measured"]["devices"] for _ in range(2)]
+print(why)
+"""
+
+
+def test_driver_that_hangs_holds_up_neither_the_run_nor_the_program(hostgpu, programs, tmp_path):
+    sign = tmp_path / "stuck"
+    sign.touch()
+    environment = hostgpu(1024 * MIB).environment(nvml_stuck_if=sign)
+
+    _, done = programs.watch(ASKS_ITSELF, environment)
+
+    assert done.returncode == 0
+    assert done.stdout == f"{['the NVIDIA driver did not answer within 10 s'] * 2}\n"
+
+
 def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, programs):
     machine = hostgpu(1024 * MIB, 512 * MIB)
 

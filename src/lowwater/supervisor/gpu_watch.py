@@ -11,7 +11,7 @@ from typing import Final
 from lowwater.model import NotMeasured
 from lowwater.model.gpus import Gpu
 from lowwater.model.units import format_bytes
-from lowwater.probes.nvml import Driver
+from lowwater.probes.nvml import NO_ANSWER, Driver
 from lowwater.recording.records import GpuFound, GpuSeen, Noted, Record, Unmeasured
 
 # Of a GPU; a training program makes a few dozen, for its pool only grows.
@@ -41,7 +41,8 @@ class GpuWatch:
 
     def look(self, elapsed_s: float) -> None:
         """Ask the driver about all GPUs; one that does not answer says why, once."""
-        if self._driver is None:
+        # One that is slow to start may be there now.
+        if self._driver is None or self._driver == NotMeasured(NO_ANSWER):
             self._driver = Driver.opened()
         answer = self._driver if isinstance(self._driver, NotMeasured) else self._driver.gpus()
         if isinstance(answer, NotMeasured):
