@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from lowwater.model.interruption import let_through
+
 T = TypeVar("T")
 
 
@@ -44,7 +46,8 @@ class Patience:
         asking = _Asking(question)
         try:
             asking.start()
-        except RuntimeError:  # no new thread at the end of the interpreter
+        except RuntimeError as error:  # no new thread at the end of the interpreter
+            let_through(error)
             return question()
         asking.join(self._longest_s)
         if asking.is_alive():
