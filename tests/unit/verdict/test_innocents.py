@@ -345,3 +345,11 @@ def test_growth_beyond_the_resolution_is_told_before_kept_memory():
     verdict = verdict_of(a_run(16).grows(mib=0.1).holds("heap_free", mib=300))
 
     assert verdict.kind is not Kind.RESERVED
+
+
+def test_growth_in_each_of_four_rounds_is_not_flat():
+    """Of an eager `py_function`, which keeps 76 KiB per call: too few rounds to exclude chance."""
+    verdict = verdict_of(a_run(5).grows(mib=76 / 1024))
+
+    assert verdict.kind is Kind.TRICKLE
+    assert verdict.because.startswith("host memory in use grows by 76.0 KiB per epoch, 228.0 KiB ")
