@@ -63,9 +63,16 @@ class Account:
 
     @property
     def rises_as_far_as_seen(self) -> bool:
-        """Whether it rises for certain, or in each of a few rounds, too few to exclude chance."""
-        is_few = len(self.present) < POLICY.fewest_marks
-        return self.is_rising or (is_few and self._is_beyond_noise(UNNOTED) and self._all_rise)
+        """Whether the trend is a rise, even where it is not certain beyond the noise.
+
+        Enough not to call it level, and not enough for a leak: rounds that take turns look like
+        noise, and four that all rise are too few to exclude chance.
+        """
+        growth, least = self.growth, slope_error(self.present, float(POLICY.noise_bytes))
+        if self.is_rising or growth.slope <= POLICY.standard_errors * least:
+            return self.is_rising
+        is_clear = growth.low >= POLICY.clear_share * growth.slope
+        return self._all_rise or (is_clear and growth.p_rising <= POLICY.by_chance_in_few)
 
     @property
     def _all_rise(self) -> bool:
