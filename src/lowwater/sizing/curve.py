@@ -32,7 +32,7 @@ REACH = 4
 # above either is one of the activations. Guesses.
 _ABOVE = 1.3
 _FAR_ABOVE = 4
-_HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
+_HIDDEN = "up to there, gradients set the peak and hide how activations grow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class Curve:
         peak = self._peak_bytes(batch_size)
         half = self.line.half_width_bytes(batch_size, self.pool.spread)
         if half > _WIDEST * peak:
-            return self._refused(batch_size, "the interval there is wider than the answer is worth")
+            return self._refused(batch_size, "the estimate there is too uncertain to be useful")
         low = max(peak - half, self._least_bytes(batch_size))
         span = (round(low), round(peak + half))
         return Estimate(
-            batch_size, round(peak), span, is_measured=False, because="extended by a line"
+            batch_size, round(peak), span, is_measured=False, because="predicted by a line"
         )
 
     def lost_bytes(self, batch_size: int) -> int:
@@ -120,7 +120,7 @@ class Curve:
         return point.peak_bytes * (1 + error)
 
     def _refused(self, batch_size: int, why: str) -> Estimate:
-        told = f"cannot be extended beyond batch {self.largest}, because {why}"
+        told = f"cannot be predicted beyond batch {self.largest}, because {why}"
         return Estimate(batch_size, None, None, is_measured=False, because=told)
 
 
@@ -238,7 +238,7 @@ def _how_it_bends(points: Sequence[StepPeak]) -> str:
     first = (between - bottom) / (middle.batch_size - low.batch_size)
     second = (top - between) / (last.batch_size - middle.batch_size)
     if second > first:
-        return "the peak grows faster the larger the batch is"
+        return "the peak grows faster than the batch"
     return "the peak does not grow evenly with the batch"
 
 

@@ -79,7 +79,7 @@ def largest_below(
     below = max(point.batch_size for point in points)
     curve = fit(footprint.measured, footprint.fixed)
     if attempt is None:
-        told = "not confirmed: the model cannot be sent to a process of its own"
+        told = "not confirmed: the model cannot be sent to another process"
         return _answer(_surely(curve, limit, below), limit, (), told)
     return _search(footprint, limit, attempt, free_bytes, below)
 

@@ -44,7 +44,7 @@ def test_peak_that_grows_with_the_square_of_the_batch_is_refused():
 
     assert told.peak_bytes is None
     assert told.because == (
-        "cannot be extended beyond batch 64, because the peak grows faster the larger the batch is"
+        "cannot be predicted beyond batch 64, because the peak grows faster than the batch"
     )
 
 
@@ -62,7 +62,7 @@ def test_flat_part_that_the_gradients_make_is_not_extended():
     told = fit(flat, FIXED).at(1024)
 
     assert told.peak_bytes is None
-    assert "the gradients decide the peak" in told.because
+    assert "gradients set the peak" in told.because
 
 
 def test_batches_above_the_gradients_show_how_activations_grow():
