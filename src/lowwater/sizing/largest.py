@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lowwater.errors import UsageError
-from lowwater.model.footprint import StepPeak, TensorLimit
+from lowwater.model.footprint import Estimate, StepKind, StepPeak, TensorLimit
 from lowwater.model.units import format_bytes
-from lowwater.sizing.curve import Curve, fit
+from lowwater.sizing.curve import Curve, curve_of
 from lowwater.sizing.found import Footprint
 
 # What a try with one batch size gave: its peaks, or None where it did not fit.
@@ -24,7 +24,7 @@ SLACK = 1.15
 
 
 class LargestBatch(int):
-    """A batch size, with what is known of it. It is a number: `model.fit(batch_size=it)`."""
+    """A batch size, with what is known of it. It is a number: `model.curve_of(batch_size=it)`."""
 
     limit_bytes: int
     is_confirmed: bool
@@ -77,28 +77,26 @@ def largest_below(
     if not points:
         points = [_one_sample(footprint)]
     below = max(point.batch_size for point in points)
-    curve = fit(footprint.measured, footprint.fixed)
     if attempt is None:
         told = "not confirmed: the model cannot be sent to a process of its own"
-        return _answer(_surely(curve, limit, below), limit, (), told)
+        sure = _surely(footprint.curves[StepKind.TRAIN], limit, below)
+        return _answer(sure, limit, (), told)
     return _search(footprint, limit, attempt, free_bytes, below)
 
 
 def _search(
     footprint: Footprint, limit: TensorLimit, attempt: Try, free_bytes: int | None, below: int
 ) -> LargestBatch:
-    bracket, tried = _Bracket(0), [*footprint.measured]
+    bracket, curve = _Bracket(0), footprint.curves[StepKind.TRAIN]
     made: list[StepPeak] = []
     for _ in range(_MOST_TRIES):
-        batch_size = _next(bracket, fit(tried, footprint.fixed), limit, below)
+        batch_size = _next(bracket, curve, limit, below)
         if batch_size in {bracket.fits, bracket.fails}:
             break
-        if free_bytes is not None and SLACK * limit.limit_bytes > free_bytes:
-            needs = fit(tried, footprint.fixed).at(batch_size).peak_bytes or limit.limit_bytes
-            if SLACK * needs > free_bytes:
-                told = f"not confirmed: this machine has only {format_bytes(free_bytes)} free"
-                sure = _surely(fit(tried, footprint.fixed), limit, below)
-                return _answer(max(bracket.fits, sure), limit, tuple(made), told)
+        if not _has_room(curve.at(batch_size), limit, free_bytes):
+            told = f"not confirmed: this machine has only {format_bytes(free_bytes or 0)} free"
+            sure = _surely(curve, limit, below)
+            return _answer(max(bracket.fits, sure), limit, tuple(made), told)
         step = attempt(batch_size)
         if step is None:
             bracket.fails = batch_size
@@ -106,12 +104,11 @@ def _search(
         else:
             bracket.fits = max(bracket.fits, batch_size)
             made.append(step)
-            known = {one.batch_size for one in tried}
-            tried += [step] if step.batch_size not in known else []
-        if bracket.is_close or bracket.fails == 1:
-            break
+            if step.batch_size not in {one.batch_size for one in curve.points}:
+                curve = curve_of((*curve.points, step), footprint.fixed)
         next_up = bracket.fits + max(1, int(_CLOSE * bracket.fits))
-        if bracket.fits and fit(tried, footprint.fixed).surely_needs_more(next_up, limit):
+        is_settled = bracket.fits and curve.surely_needs_more(next_up, limit)
+        if bracket.is_close or bracket.fails == 1 or is_settled:
             break
     if bracket.fits == 0:
         raise UsageError(
@@ -120,6 +117,13 @@ def _search(
             advice="a larger limit, or a smaller model",
         )
     return _answer(bracket.fits, limit, tuple(made), _confirmed(bracket, limit))
+
+
+def _has_room(told: Estimate, limit: TensorLimit, free_bytes: int | None) -> bool:
+    """Whether this machine itself has what such a step takes."""
+    if free_bytes is None or SLACK * limit.limit_bytes <= free_bytes:
+        return True
+    return SLACK * (told.peak_bytes or limit.limit_bytes) <= free_bytes
 
 
 def _next(bracket: _Bracket, curve: Curve, limit: TensorLimit, below: int) -> int:
@@ -141,18 +145,15 @@ def _next(bracket: _Bracket, curve: Curve, limit: TensorLimit, below: int) -> in
 
 def _asked(curve: Curve, limit: TensorLimit, below: int) -> int:
     """The largest batch that the line says to fit; without a line, twice what is known to."""
-    line = curve.line
-    if line is None:
+    if curve.why_not:
         return max(1, below if below > curve.largest else 2 * below)
-    if line.bytes_per_sample <= 0:
-        return 4 * max(1, below)
-    return curve.batch_that_takes(limit.limit_bytes)
+    return curve.extension.batch_that_takes(limit.limit_bytes) or 4 * max(1, below)
 
 
 def _surely(curve: Curve, limit: TensorLimit, below: int) -> int:
     """The largest batch whose whole interval is below the limit: nobody has tried it."""
     low, high = 1, max(2, _asked(curve, limit, below))
-    if curve.line is None:
+    if curve.why_not:
         return max(1, below)
     while high - low > 1:
         middle = (low + high) // 2
