@@ -38,7 +38,7 @@ LAYERS = {
         "verdict", "causes",
         "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
         "sizing.answer", "sizing.curve", "sizing.extension", "sizing.forecast", "sizing.found",
-        "sizing.largest", "sizing.parts", "sizing.peak_line", "sizing.pool_peaks",
+        "sizing.largest", "sizing.need", "sizing.parts", "sizing.peak_line", "sizing.pool_peaks",
         "sizing.simulated_pool", "sizing.table",
     },
     "act": {"giveback", "diagnose", "isolation", "sizing"},
