@@ -287,7 +287,7 @@ def test_script_that_sets_its_own_runs_as_without_us(hostgpu, lowwater_run, own,
     what = "logical devices" if own == "two devices" else "memory growth"
     assert answer == plain
     assert notes == [
-        f"TensorFlow: the script set {what} itself (train.py:{line}); that is what counts"
+        f"TensorFlow: the script set {what} itself (train.py:{line}), and its setting is used"
     ]
 
 

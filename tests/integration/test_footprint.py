@@ -95,7 +95,7 @@ def test_footprint_and_largest_batch_leave_the_caller_alone(program):
     assert told["confirmed"]
     assert told["largest"] > 500
     # TensorFlow's profiler has told every allocation.
-    assert told["how"] == "extended allocation by allocation"
+    assert told["how"] == "predicted allocation by allocation"
     assert "Peak of one training step on CPU:0" in done.stdout
 
 
@@ -158,7 +158,7 @@ def test_script_is_measured_at_its_first_fit_and_goes_no_further(program, tmp_pa
     [
         pytest.param("model = keras.Sequential([])", "the model is not compiled", id="compile"),
         pytest.param("x = np.ones((64, 7), 'float32')", "the model fails in a tra", id="fails"),
-        pytest.param("x, y = x[:0], y[:0]", "there is no data to make a batch of", id="empty"),
+        pytest.param("x, y = x[:0], y[:0]", "there is no data to build a batch from", id="empty"),
     ],
 )
 def test_bad_input_is_one_sentence(program, change, sentence):

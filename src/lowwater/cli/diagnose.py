@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     script: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Find the cause of a leak in SCRIPT by leaving out one part at a time.
+    """Find the cause of a leak in SCRIPT by short experiments.
 
     Each experiment is a short run in a clean process: without your callbacks, with one repeated
     batch, without tf.function, with repaired libraries, and so on. The result names the

@@ -52,7 +52,7 @@ def _seconds(_: click.Context, __: click.Parameter, given: str | None) -> float 
     metavar="[SECONDS]",
     is_flag=False,
     flag_value="2",
-    help="Show it again every SECONDS (2 if not given), until Ctrl-C.",
+    help="Repeat every SECONDS (2 if not given), until Ctrl-C.",
 )
 @click.option(
     "--need",
@@ -62,9 +62,9 @@ def _seconds(_: click.Context, __: click.Parameter, given: str | None) -> float 
     help='Exit with status 4 unless a GPU has SIZE free, e.g. "6 GiB".',
 )
 def command(*, is_json: bool, every_s: float | None, need_bytes: int | None) -> None:
-    """Show which processes hold the memory of each GPU, and which of them look idle.
+    """Show which processes hold GPU memory, and which look idle.
 
-    It prints what would free the memory, and never ends a process itself.
+    It says how to free the memory, but never ends a process.
     """
     if every_s is not None and need_bytes is not None:
         raise click.UsageError("--need cannot be combined with --watch")

@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     script: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Run SCRIPT and report whether it leaks memory or only keeps it for reuse.
+    """Run SCRIPT and report whether, and where, it leaks memory.
 
     The script runs as it does without Lowwater. Put its arguments after its name.
     The report goes to stderr, so stdout has only the output of the script.

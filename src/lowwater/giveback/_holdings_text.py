@@ -16,7 +16,7 @@ _WIDTH = 80
 # More rows than a screen has are not read; `to_dict()` has all of them.
 _MOST_ROWS = 16
 NOT_ATTRIBUTED = "not attributed"
-_REST = "in use, but not in any object found"
+_REST = "in use, but in no object that was found"
 _SHARED = "some tensors share memory"
 
 

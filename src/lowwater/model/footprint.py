@@ -8,7 +8,7 @@ from lowwater.model.measured import NotMeasured
 from lowwater.model.step_trace import StepTrace
 from lowwater.model.units import format_bytes, format_interval
 
-_NOT_ASKED: Final = NotMeasured("not asked")
+NOT_ASKED: Final = NotMeasured("not asked")
 
 
 class StepKind(StrEnum):
@@ -131,7 +131,7 @@ class StepsFound:
     # What the device has for tensors; None on the host.
     device_bytes: int | None = None
     # What the process takes beside the tensors, on the host.
-    beside_bytes: int | NotMeasured = _NOT_ASKED
+    beside_bytes: int | NotMeasured = NOT_ASKED
     # What the program holds on the place itself, beside the model.
     other_bytes: int = 0
 

@@ -116,7 +116,11 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[NextStep]:
 
 
 def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
-    yield NextStep("Nothing to fix: this memory is free, and the program will reuse it.")
+    # The finding knows whose pool it is, and so what returns it.
+    said_by = frozenset({"LW401"})
+    yield NextStep(
+        "Nothing to fix: this memory is free, and the program will reuse it.", said_by=said_by
+    )
     if diagnosis.verdict.place != HOST:
         yield NextStep(
             "It is returned only when the process ends. To reserve no more than needed, call this "
@@ -129,7 +133,9 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
         "To return it to the system anyway (TensorFlow's own pool, if enabled, is returned only "
         "when the process ends):",
         _TRIM,
+        said_by=said_by,
     )
+    yield _guard(diagnosis)
 
 
 def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:

@@ -83,7 +83,7 @@ def error_sentence(ending: Ending) -> str | None:
     """The exception that ended the script, in its own words; None where there was none."""
     if ending.error is None:
         return None
-    what = "It ran out of memory" if ending.out_of_memory else "The script failed"
+    what = "The program ran out of memory" if ending.out_of_memory else "The script failed"
     return sentence(one_line(f"{what}: {ending.error}"))
 
 

@@ -49,9 +49,9 @@ def to_dict(answer: Answer) -> dict[str, Any]:
 def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "measured": [*_points(curve.points)],
-        "extended": None if curve.why_not else curve.extension.how,
+        "how": None if curve.why_not else curve.extension.how,
         "error": None if curve.why_not else curve.extension.error,
-        "why_not_extended": curve.why_not or None,
+        "why_not": curve.why_not or None,
     }
 
 

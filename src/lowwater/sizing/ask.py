@@ -53,7 +53,7 @@ def answered(
 _TRAIN = StepKind.TRAIN
 _IN_ONE: Final = (
     "The model cannot be sent to another process, so all batch sizes were measured in one: "
-    "peaks may be some 10 % off, and no batch is confirmed"
+    "peaks may be about 10 % off, and no batch is confirmed"
 )
 
 

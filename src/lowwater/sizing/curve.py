@@ -41,7 +41,7 @@ class Curve:
         peak = self.extension.peak_bytes(batch_size)
         half = self.extension.half_width_bytes(batch_size)
         if half > WIDEST * peak:
-            return self._refused(batch_size, "the interval there is wider than the answer is worth")
+            return self._refused(batch_size, "the estimate there is too uncertain to be useful")
         low = min(peak, max(peak - half, self.extension.least_bytes(batch_size)))
         span = (round(low), round(peak + half))
         return Estimate(
@@ -80,7 +80,7 @@ class Curve:
         )
 
     def _refused(self, batch_size: int, why: str) -> Estimate:
-        told = f"cannot be extended beyond batch {self.largest}, because {why}"
+        told = f"cannot be predicted beyond batch {self.largest}, because {why}"
         return Estimate(batch_size, None, None, is_measured=False, because=told)
 
 

@@ -94,7 +94,7 @@ def largest_below(
     """
     _refuse_if_hopeless(footprint, limit)
     if attempt is None:
-        told = "not confirmed: the model cannot be sent to a process of its own"
+        told = "not confirmed: the model cannot be sent to another process"
         sure = _surely(footprint.curves[StepKind.TRAIN], limit, _below(footprint, limit))
         return _answer(sure, limit, (), told)
     return _Search(footprint, limit, attempt, free_bytes).answer(wanted)

@@ -178,7 +178,7 @@ def failed_with(error: Exception, batch_size: int) -> UserError:
     return UsageError(
         f"the model fails in a training step with a batch of {batch_size}",
         received=told.error if told else type(error).__name__,
-        advice="make one call of `fit` work first, then measure",
+        advice="first make one `fit` call work, then measure",
     )
 
 

@@ -30,7 +30,7 @@ _SURE = 0.05
 # above either is one of the activations. Guesses.
 _ABOVE = 1.3
 _FAR_ABOVE = 4
-_HIDDEN = "up to there the gradients decide the peak, and hide how the activations grow"
+_HIDDEN = "up to there, gradients set the peak and hide how activations grow"
 
 
 class FittedLine(NamedTuple):
@@ -72,7 +72,7 @@ class PeakLine:
     batches show only the second, which hides how the first one grows: they are no part of it.
     """
 
-    how: str = "extended by a line"
+    how: str = "predicted by a line"
 
     def __init__(self, points: Sequence[StepPeak], fixed: Fixed) -> None:
         """Of points with the smallest batch first."""
@@ -203,7 +203,7 @@ def _how_it_bends(points: Sequence[StepPeak]) -> str:
     first = (middle.peak_bytes - low.peak_bytes) / (middle.batch_size - low.batch_size)
     second = (last.peak_bytes - middle.peak_bytes) / (last.batch_size - middle.batch_size)
     if second > first:
-        return "the peak grows faster the larger the batch is"
+        return "the peak grows faster than the batch"
     return "the peak does not grow evenly with the batch"
 
 

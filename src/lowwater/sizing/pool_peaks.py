@@ -33,7 +33,7 @@ _MOST_SMALLER = 20
 class PoolPeaks:
     """Steps are played as large as another batch has them; real peaks say how sure that is."""
 
-    how: str = "extended allocation by allocation"
+    how: str = "predicted allocation by allocation"
 
     def __init__(self, points: Sequence[StepPeak]) -> None:
         """Of points that were all watched, smallest batch first. Nothing is played yet."""

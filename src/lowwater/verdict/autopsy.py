@@ -74,7 +74,7 @@ def about_caught(timeline: Timeline) -> tuple[str, ...]:
     count = "an out-of-memory error" if caught == 1 else f"{caught:,} out-of-memory errors"
     which = "" if caught == 1 else ", the first"
     at = f" at {where}" if where else ""
-    return (f"the program caught {count} of TensorFlow and continued{which}{at}: {error}",)
+    return (f"the program caught {count} from TensorFlow and continued{which}{at}: {error}",)
 
 
 def _held(
@@ -90,10 +90,15 @@ def _held(
         ), ""
     units = facts.growth.units_seen if facts.growth is not None else 0
     grown = tuple(
-        Holding("grown", 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
+        Holding("growth", 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
         for one in findings
         if one.holder and one.bytes_per_unit
     )
     if grown:
         return grown, "by the last heap scan"
-    return (), "the process was killed, and no heap scan was due before" if facts.was_killed else ""
+    return (
+        (),
+        "not known: the process was killed before a heap scan could tell"
+        if facts.was_killed
+        else "",
+    )

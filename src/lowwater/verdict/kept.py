@@ -226,7 +226,7 @@ def _reserved_on_device(case: Case, account: Account, asked: Asked) -> Explained
             f"{format_bytes(in_use)} is in use; {returns}"
         )
     else:
-        of_pool = f"of the {format_bytes(pool)} in TensorFlow's pool on {case.place}"
+        of_pool = f"of about {format_bytes(pool)} in TensorFlow's pool on {case.place}"
         because = f"{of_pool}, {format_bytes(in_use)} is in use; {returns}"
     grows = f" (what is in use {_now(case, account)})" if account.is_rising else ""
     return Explained(Kind.RESERVED, f"{because}{grows}")

@@ -26,15 +26,15 @@ def decide(facts: Shortage) -> tuple[Manner, str]:
             return found
     if facts.climbs:
         return Manner.INCONCLUSIVE, (
-            "memory filled up step by step before a round trip was complete: whether it would have "
-            "stopped cannot be seen"
+            "memory filled up step by step before the first round trip ended, so it is not clear "
+            "whether it would have stopped"
         )
     if not facts.has_rounds:
         return Manner.INCONCLUSIVE, (
-            "what went before was not watched, so that it may be a leak or too big"
+            "earlier memory use was not watched, so it may be a leak or too big"
         )
     if facts.limit is None and facts.requested is None and facts.growth is None:
-        return Manner.INCONCLUSIVE, "too little was seen before memory ran out"
+        return Manner.INCONCLUSIVE, "too little was recorded before memory ran out"
     return Manner.TOO_BIG, "it failed in its first rounds, before anything could build up"
 
 
@@ -45,10 +45,10 @@ def _alone(facts: Shortage) -> tuple[Manner, str] | None:
         return None
     much, total = format_bytes(requested), format_bytes(limit)
     if requested > limit:
-        return Manner.TOO_BIG, f"one allocation alone, of {much}, is larger than all {total}"
+        return Manner.TOO_BIG, f"one allocation of {much} is larger than all {total}"
     ever = format_bytes(limit - (facts.lowest or 0))
     return Manner.TOO_BIG, (
-        f"one allocation alone, of {much}, is larger than what was ever free: {ever} of {total}"
+        f"one allocation of {much} is larger than what was ever free: {ever} of {total}"
     )
 
 
@@ -59,8 +59,8 @@ def _in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
     if facts.leaks and free < SHORTAGE_POLICY.much_free * (facts.limit or 0):
         return None
     return Manner.FRAGMENTED, (
-        f"{format_bytes(free)} was free, but in pieces of {format_bytes(largest)} at the most, and "
-        f"{format_bytes(requested)} was asked for in one piece"
+        f"{format_bytes(free)} was free, but only in pieces of up to {format_bytes(largest)}, and "
+        f"the program asked for {format_bytes(requested)} in one piece"
     )
 
 
@@ -74,7 +74,7 @@ def _leak(facts: Shortage) -> tuple[Manner, str] | None:
     if _fits_without(facts):
         return Manner.LEAK, f"{_subject(growth)} {grew}, and filled what was free at the start"
     return Manner.TOO_BIG, (
-        f"it would not fit without the leak either: {_subject(growth)} {grew}, which is less than "
+        f"it would not fit even without the leak: {_subject(growth)} {grew}, which is less than "
         "what is missing"
     )
 
@@ -125,8 +125,8 @@ def _step(facts: Shortage) -> tuple[Manner, str] | None:
         return None
     left = format_bytes(max(0, facts.limit - facts.kept))
     return Manner.TOO_BIG, (
-        f"one step needs at least {format_bytes(demand)}, and {left} is left beside the "
-        f"{format_bytes(facts.kept)} that stay in use"
+        f"one step needs at least {format_bytes(demand)}, but only {left} is left beside the "
+        f"{format_bytes(facts.kept)} that stays in use"
     )
 
 
@@ -135,11 +135,11 @@ def _level(facts: Shortage) -> tuple[Manner, str] | None:
     if growth is None or growth.is_leak is not False:
         return None
     if growth.kind is Kind.CACHE:
-        return Manner.TOO_BIG, "it fills up once, and what it fills with is more than there is"
+        return Manner.TOO_BIG, "it fills up only once, but with more data than fits"
     rounds = words.counted(growth.units_seen, growth.unit) if growth.unit else "the rounds"
     return Manner.TOO_BIG, (
-        f"{_subject(growth)} did not go on growing over {rounds}, so nothing leaks; the program "
-        "needs more than there is"
+        f"{_subject(growth)} did not keep growing over {rounds}, so nothing leaks; the program "
+        "needs more memory than there is"
     )
 
 
@@ -148,8 +148,8 @@ def _rising(facts: Shortage) -> tuple[Manner, str] | None:
         return None
     each = format_bytes(sum(facts.rises) / len(facts.rises))
     return Manner.INCONCLUSIVE, (
-        f"memory rose by about {each} in each of the last {len(facts.rises)} rounds, which looks "
-        "like a leak, but so few rounds cannot tell it from memory that fills up once"
+        f"memory rose by about {each} in each of the last {len(facts.rises)} rounds, which may "
+        "be a leak, or memory that fills up once: there are too few rounds to judge"
     )
 
 

@@ -148,7 +148,7 @@ def test_table_fits_80_columns_and_ends_with_the_rest():
         "optimizer           1  15.0 MiB  GPU:0  `model` at train.py:21\n"
         "array      12,345,678   3.0 MiB  host   `namenamenamenamenamename… at train.py:8\n"
         "data set            1   1.0 MiB  host   no holder found\n"
-        "not attributed          6.0 MiB  host   in use, but not in any object found\n"
+        "not attributed          6.0 MiB  host   in use, but in no object that was found\n"
         "not attributed         -1.0 MiB  GPU:0  some tensors share memory"
     )
     assert max(map(len, str(held).splitlines())) <= 80

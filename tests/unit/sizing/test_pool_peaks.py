@@ -102,13 +102,13 @@ def test_allocations_that_bend_a_little_are_less_sure_the_farther_away():
     near, far = (curve_of(points, FIXED).at(batch) for batch in (64, 10_000))
 
     assert near.interval_bytes[0] < near.peak_bytes < near.interval_bytes[1]
-    assert far.because.endswith("because the interval there is wider than the answer is worth")
+    assert far.because.endswith("because the estimate there is too uncertain to be useful")
 
 
 def test_peaks_alone_are_extended_by_a_line():
     watched = [a_watched_step(batch) for batch in (8, 16, 32)]
     unseen = [replace(step, traces=()) for step in watched]
 
-    assert curve_of(watched, FIXED).extension.how == "extended allocation by allocation"
+    assert curve_of(watched, FIXED).extension.how == "predicted allocation by allocation"
     for some in (unseen, [*unseen[:2], watched[2]]):
-        assert curve_of(some, FIXED).extension.how == "extended by a line"
+        assert curve_of(some, FIXED).extension.how == "predicted by a line"

@@ -212,7 +212,7 @@ def test_caught_errors_are_told_but_for_the_last_one():
     )  # fmt: skip
 
     [told] = about_caught(run)
-    assert told.startswith("the program caught 3 out-of-memory errors of TensorFlow")
+    assert told.startswith("the program caught 3 out-of-memory errors from TensorFlow")
     assert "train.py:9" in told
     uncaught = Scene(1.0, AllocationRequest("ResourceExhaustedError: OOM when …"))
     failed = replace(run, ending=FAILED, scene=uncaught)

@@ -10,10 +10,9 @@ from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from lowwater.agent.instrumentation._imports import AddTicks
 from lowwater.model.assignment import STDIN
 from lowwater.model.interruption import quietly
-
-AddTicks = Callable[[bytes, str], CodeType]
 
 
 def _nothing() -> None:

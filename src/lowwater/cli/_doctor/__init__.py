@@ -98,5 +98,5 @@ def _out_of_reach(
     else:
         yield (
             "how exact the numbers of a GPU are",
-            "Lowwater was tested on host memory that plays a GPU, not on real hardware",
+            "Lowwater was tested on a simulated GPU made of host memory, not on real hardware",
         )

@@ -59,7 +59,7 @@ def _refuse_fixed_size(function: Any) -> None:
     sizes = {spec.shape[0] for spec in signature if spec.shape.rank}
     if sizes - {None}:
         raise UsageError(
-            "the input_signature of the step function allows one batch size only",
+            "the input_signature of the step function allows only one batch size",
             received=", ".join(str(spec.shape) for spec in signature),
             advice="None as the first dimension: tf.TensorSpec((None, ...))",
         )
