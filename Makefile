@@ -80,7 +80,7 @@ record: $(FRAMEWORKS)/.ready ## record the specimens for the replay; RECORD="--o
 	@$(FRAMEWORKS)/bin/python -P tests/recordings/record.py $(RECORD)
 
 .PHONY: check
-check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the architecture
+check: $(DEV)/.ready ## lint, format, types, spelling, style, generated pages and the architecture
 	@echo "== check"
 	@$(DEV)/bin/ruff check
 	@$(DEV)/bin/ruff format --check
@@ -88,7 +88,7 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/codespell
 	@$(DEV)/bin/validate-pyproject pyproject.toml
 	@$(DEV)/bin/python docs/generate.py --check
-	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
+	@$(DEV)/bin/python -P -m pytest -q tests/test_voice.py tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
 bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, twenty models, fresh processes, overhead
