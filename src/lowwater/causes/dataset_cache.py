@@ -120,7 +120,7 @@ def _misplaced(
             fix=_ORDER_FIX,
         )
         return
-    times = next((one for way in before if (one := _times(source, way))), None)
+    times = next((often for way in before if (often := _times(source, way))), None)
     if times is not None:
         yield source.claim(
             cache,

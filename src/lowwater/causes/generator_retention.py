@@ -82,12 +82,16 @@ class GeneratorRetention(Cause):
         """A generator or data set adds what it hands out to a container, and nothing bounds it."""
         for growth in source.growths:
             giver = source.giver_of(growth)
-            if giver is None or growth.keeps_model or not (growth.is_heavy or not growth.kinds):
+            if giver is None or growth.keeps_model:
                 continue
-            gives = "yields" if giver.yields else "returns"
+            if not (growth.is_heavy or growth.is_handed_out):
+                continue
+            name, gives = (giver.name, "yields")
+            if not giver.yields and giver.outer is not None:
+                name, gives = giver.outer.name, "returns"
             yield source.claim(
                 growth.node,
-                f"`{growth.name}` grows with every batch that `{giver.name}` {gives}.",
+                f"`{growth.name}` grows with every batch that `{name}` {gives}.",
                 label=f"{growth.one} per batch, {growth.how_long}",
             )
 

@@ -74,7 +74,9 @@ class PyFunctionTape(Cause):
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A `py_function` in the block of a tape, whose result no loss can depend on."""
         for call in source.calls_of("py_function"):
-            is_known = source.calls_library(call, "tensorflow.py_function", "tensorflow.v1.py_function")
+            is_known = source.calls_library(
+                call, "tensorflow.py_function", "tensorflow.v1.py_function"
+            )
             if is_known and _is_dropped(call) and source.is_on_tape(call):
                 yield source.claim(
                     call,

@@ -88,6 +88,11 @@ class SourceGrowth:
         return bool(self.kinds & HEAVY)
 
     @cached_property
+    def is_handed_out(self) -> bool:
+        """Whether what is kept is what a generator or data set hands out, of whatever kind."""
+        return is_handed_out(self.source, scope_of(self.node), self.value)
+
+    @cached_property
     def keeps_model(self) -> bool:
         """Whether a model is kept, or an object that has one."""
         return self.source.leads_to(self.value, ValueKind.MODEL) is not None

@@ -106,8 +106,7 @@ def _is_random_layer(source: "Source", func: ast.expr) -> bool:
     for value in _values(source, func):
         for part in ast.walk(value):
             if isinstance(part, ast.Call) and any(
-                thing.name.startswith("keras.layers.")
-                and thing.last_name.startswith("Random")
+                thing.name.startswith("keras.layers.") and thing.last_name.startswith("Random")
                 for thing in source.things(part.func)
             ):
                 return True

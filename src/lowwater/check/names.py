@@ -656,7 +656,9 @@ def _has_axis(node: ast.Call, method: str) -> bool:
 
 def _has_size(node: ast.Call) -> bool:
     """Whether more than one number is drawn: `rng.normal(size=n)`, `rng.random((3, 4))`."""
-    is_given = any(one.arg in ("size", "shape") and not _is_none(one.value) for one in node.keywords)
+    is_given = any(
+        one.arg in ("size", "shape") and not _is_none(one.value) for one in node.keywords
+    )
     return is_given or any(isinstance(one, ast.Tuple | ast.List) for one in node.args)
 
 

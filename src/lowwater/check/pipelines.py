@@ -93,7 +93,11 @@ def _before_call(source: "Source", way: _Way, call: ast.Call) -> list[_Way]:
     if isinstance(func, ast.Attribute) and func.attr in PIPELINE_STEPS:
         if any(thing.scope is not None for thing in things) or _is_of_module(source, func):
             return []
-        return [_Way(func.value, (*way.steps, PipelineStep(func.attr, call)), way.entered, way.length + 1)]
+        return [
+            _Way(
+                func.value, (*way.steps, PipelineStep(func.attr, call)), way.entered, way.length + 1
+            )
+        ]
     for thing in things:
         scope = thing.scope
         if scope is not None and scope.is_function and len(scope.returns) == 1:
@@ -155,7 +159,7 @@ def _given(source: "Source", way: _Way, function: SourceScope, name: str) -> Ite
 
 
 def _last_before(bound: list[Binding], name: ast.Name) -> Iterator[Binding]:
-    """The bindings that a name may have at a place: the last one, and others if that is in a branch.
+    """The bindings that a name may have at a place: the last, and others if that is in a branch.
 
     In a branch of its own the name cannot be followed back into another branch: `if training:`
     and `if not training:` are one choice, and reading cannot see that.

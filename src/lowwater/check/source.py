@@ -4,13 +4,13 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from lowwater.check import growths as _growths
 from lowwater.check import closures, givers, lifetimes
+from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
 from lowwater.check.library import is_library
-from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
+from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
 from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
