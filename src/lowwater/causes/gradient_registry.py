@@ -154,7 +154,8 @@ def _trains(source: "Source", loop: "ast.AST") -> bool:
     is_trained = is_eager = False
     for call in source.reached(loop):
         method = source.method_of(call, "model")
-        is_trained = is_trained or method in ("fit", "train_on_batch", "fit_generator")
+        is_fit = method in ("fit", "train_on_batch", "fit_generator")
+        is_trained = is_trained or (is_fit and source.is_of_loop(call.func, loop))
         is_eager = is_eager or any(
             one.arg == "run_eagerly" and getattr(one.value, "value", None) is True
             for one in call.keywords

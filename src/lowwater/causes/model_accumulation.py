@@ -98,7 +98,8 @@ class ModelAccumulation(Cause):
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A model, or an object that has one, is added to a container in a loop."""
         for growth in source.growths:
-            if growth.keeps_model and growth.makes_what_it_keeps:
+            is_kept = growth.keeps_model and growth.makes_what_it_keeps
+            if is_kept and not growth.builds_a_model:
                 yield source.claim(
                     growth.node,
                     f"`{growth.name}` keeps the model of every {growth.round.name}.",

@@ -98,6 +98,36 @@ class SourceGrowth:
         return self.source.leads_to(self.value, ValueKind.MODEL) is not None
 
     @cached_property
+    def builds_a_model(self) -> bool:
+        """Whether the container holds the parts of one model: it is a layer's, or they are called.
+
+        `self.blocks.append(…)` of a model, and `x = blocks[i](x)` in the function that made them.
+        """
+        if self.place.is_attribute:
+            is_in_constructor = scope_of(self.node).name == "__init__" and not self.round.through
+            return is_in_constructor or self.owner in (ValueKind.MODEL, ValueKind.LAYER)
+        if not self.place.scope.is_function:
+            return False
+        calls = [call for inner in self.place.scope.inside() for call in inner.calls]
+        return any(self._is_item(call.func) or self._is_passed_on(call) for call in calls)
+
+    def _is_passed_on(self, call: ast.Call) -> bool:
+        """`Sequential(*blocks)`: the items become parts of something."""
+        given = (one.value for one in call.args if isinstance(one, ast.Starred))
+        return any(is_at(one, self.place) for one in given)
+
+    def _is_item(self, func: ast.expr) -> bool:
+        """Whether what is called is an item of the container."""
+        if isinstance(func, ast.Subscript):
+            return is_at(func.value, self.place)
+        holder = binder(func.id, scope_of(func)) if isinstance(func, ast.Name) else None
+        bound = [] if holder is None or not isinstance(func, ast.Name) else holder.binds[func.id]
+        return any(
+            one.how is How.ITEM and one.value is not None and is_at(root_of(one.value), self.place)
+            for one in bound
+        )
+
+    @cached_property
     def makes_what_it_keeps(self) -> bool:
         """Whether each round keeps another object: it is not the same one again and again."""
         return self.source.is_of_round(self.value, self.round)
@@ -176,9 +206,10 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
             continue
         if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
             continue
-        outlived = [one for one in source.rounds(node) if _outlives(place, one)]
-        # The coarsest round tells most: the epoch, and not the loop over layers in it.
-        repeated = outlived[-1] if outlived else None
+        # The coarsest round tells most: the epoch, and not the loop over layers in it. Where the
+        # container is made in it, all is dropped with the round.
+        rounds = source.rounds(node)
+        repeated = rounds[-1] if rounds and _outlives(place, rounds[-1]) else None
         if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
             continue
         if not is_bounded(source, place, repeated) and not happens_once(node, repeated):

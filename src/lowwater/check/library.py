@@ -101,7 +101,8 @@ _KERAS_NAMES: Final = {
     "Variable": ValueKind.VARIABLE,
     "to_categorical": ValueKind.ARRAY,
     "ImageDataGenerator": ValueKind.OTHER,
-    "get_value": ValueKind.ARRAY,
+    # Most often that of a learning rate; of weights it would be an array.
+    "get_value": ValueKind.OTHER,
     "convert_to_numpy": ValueKind.ARRAY,
 }
 _TENSORFLOW_NAMES: Final = {

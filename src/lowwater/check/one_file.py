@@ -61,7 +61,7 @@ def _check(path: str, data: bytes, project: Project, codes: Collection[str] | No
     if cells is not None:
         found = [*_in_cells(found, cells)]
         allowed = tuple(_moved(one, cells) for one in allowed)
-    return CheckedFile(tuple(found), allowed)
+    return CheckedFile(tuple(found), allowed, "" if cells is None else cells.left_out)
 
 
 def _found(
@@ -96,16 +96,23 @@ def lines_of(lines: list[str], span: SourceSpan) -> tuple[str, ...]:
 def _in_cells(found: Iterable[SourceFinding], cells: notebook.Notebook) -> Iterator[SourceFinding]:
     """The same findings with the cell and the line in it."""
     for one in found:
-        cell, first = cells.places[one.span.line - 1]
-        last = cells.places[min(one.span.end_line, len(cells.places)) - 1][1]
-        span = SourceSpan(first, one.span.column, last, one.span.end_column)
+        span = _span_in_cell(one.span, cells)
         # The line before it may be the end of another cell.
-        lines = one.code_lines if first > 1 else one.code_lines[-1:]
-        yield replace(one, cell=cell, span=span, code_lines=lines)
+        lines = one.code_lines if span.line > 1 else one.code_lines[-1:]
+        indent = " " * cells.places[one.span.line - 1].indent
+        shown = tuple(indent + line for line in lines)
+        cell = cells.places[one.span.line - 1].cell
+        yield replace(one, cell=cell, span=span, code_lines=shown)
+
+
+def _span_in_cell(span: SourceSpan, cells: notebook.Notebook) -> SourceSpan:
+    first = cells.places[span.line - 1]
+    last = cells.places[min(span.end_line, len(cells.places)) - 1]
+    column, end = span.column + first.indent, span.end_column + last.indent
+    return SourceSpan(first.line, column, last.line, end)
 
 
 def _moved(one: Suppression, cells: notebook.Notebook) -> Suppression:
-    cell, line = cells.places[one.span.line - 1]
-    span = SourceSpan(line, one.span.column, line, one.span.end_column)
-    meant = cells.places[min(one.line, len(cells.places)) - 1][1]
-    return replace(one, span=span, line=meant, cell=cell)
+    meant = cells.places[min(one.line, len(cells.places)) - 1].line
+    cell = cells.places[one.span.line - 1].cell
+    return replace(one, span=_span_in_cell(one.span, cells), line=meant, cell=cell)

@@ -28,6 +28,7 @@ class Source:
         self.file, self.project = file, project
         self.names = Resolver(project)
         self._rounds_of_scope: dict[SourceScope, Round | None] = {}
+        self._reached_from: dict[ast.AST, list[SourceScope]] = {}
         self._called: dict[tuple[SourceScope, int], list[Round]] = {}
         self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
         self._pipelines: dict[ast.expr, list[SourcePipeline]] = {}
@@ -219,16 +220,28 @@ class Source:
 
         As far as a few calls lead; each function is entered once.
         """
+        yield from (call for call in self.calls if node in around(call))
+        for function in self._functions_reached(node):
+            for inner in function.inside():
+                yield from inner.calls
+
+    def _functions_reached(self, node: ast.AST) -> list[SourceScope]:
+        """The functions of the project called inside a node, as far as a few calls lead."""
+        if node not in self._reached_from:
+            self._reached_from[node] = list(self._reach(node))
+        return self._reached_from[node]
+
+    def _reach(self, node: ast.AST) -> Iterator[SourceScope]:
         seen: set[SourceScope] = set()
         waiting = [(call, _MOST_HOPS) for call in self.calls if node in around(call)]
         for call, hops in waiting:
-            yield call
             for thing in self.things(call.func):
                 scope = thing.scope
                 if scope is not None and scope.is_class:
                     scope = scope.method("__init__") if thing.kind is ValueKind.CLASS else None
                 if scope is not None and hops and scope not in seen:
                     seen.add(scope)
+                    yield scope
                     inside = [one for inner in scope.inside() for one in inner.calls]
                     waiting += [(one, hops - 1) for one in inside]
 
@@ -431,7 +444,7 @@ class Source:
             holder = binder(value.id, scope_of(value))
             bound = [] if holder is None else holder.binds[value.id]
             return any(
-                one.how is How.VALUE
+                one.how in (How.VALUE, How.PART)
                 and one.value is not None
                 and repeated.holds(one.node)
                 and self.is_of_round(one.value, repeated)
@@ -510,6 +523,28 @@ class Source:
     def trains(self, repeated: Round) -> bool:
         """Whether a model is trained in a round: a callback is called by training."""
         return not repeated.is_loop or lifetimes.trains(self, repeated.node)
+
+    def is_of_loop(self, func: ast.expr, loop: ast.AST) -> bool:
+        """Whether the object of a method may be made in a loop, or in a function called there."""
+        owner = func.value if isinstance(func, ast.Attribute) else func
+        inside = {loop, *(one.node for one in self._functions_reached(loop))}
+        if isinstance(owner, ast.Name):
+            holder = binder(owner.id, scope_of(owner))
+            bound = [] if holder is None else holder.binds[owner.id]
+        elif isinstance(owner, ast.Attribute):
+            classes = [one.scope for one in self.things(owner.value) if one.scope is not None]
+            bound = [
+                binding
+                for cls in classes
+                if cls.is_class
+                for binding in self.names.field_bindings(cls, owner.attr)
+            ]
+        else:
+            return True
+        return any(
+            one.how is How.PARAMETER or (isinstance(one.node, ast.AST) and _is_in(one.node, inside))
+            for one in bound
+        )
 
     # -- what a cause says
 
@@ -611,6 +646,10 @@ def is_docstring(statement: ast.stmt) -> bool:
 def _starts_again(value: ast.IfExp) -> bool:
     """Whether a value is set back now and then: `0.5 if step % 4 == 3 else scale * 0.9`."""
     return isinstance(value.body, ast.Constant) or isinstance(value.orelse, ast.Constant)
+
+
+def _is_in(node: ast.AST, places: set[ast.AST]) -> bool:
+    return node in places or any(outer in places for outer in around(node))
 
 
 def last_name(node: ast.expr) -> str:

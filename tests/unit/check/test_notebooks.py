@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lowwater.check.notebook import NoNotebook, python_lines, read
+from lowwater.check.notebook import NoNotebook, python_of, read
 
 
 def a_notebook(*cells, **more):
@@ -51,11 +51,31 @@ def test_suppression_in_a_cell_is_heard(checked):
         ("model.fit?\nx = 1", ["pass", "x = 1"]),
         ("%%time\nx = 1", ["", "x = 1"]),
         ("%%bash\nrm -rf x", ["", ""]),
+        ("print('%s'\n  % (x)\n)\n%ls", ["print('%s'", "  % (x)", ")", "pass"]),
+        ("x = ('a = %s'\n % y)", ["x = ('a = %s'", " % y)"]),
+        ("  for n in x:\n    print(n)", ["for n in x:", "  print(n)"]),
         ("x = 5 % 3\ny != 2", ["x = 5 % 3", "y != 2"]),
     ],
 )
 def test_magics_become_python_on_the_same_lines(source, lines):
-    assert python_lines(source) == lines
+    assert python_of(source).lines == lines
+
+
+def test_cell_that_is_no_python_is_told_and_the_rest_is_checked(checked):
+    report = checked(a_nb=a_notebook("import keras", "ls ./data", CALLBACK))
+
+    assert [one.why for one in report.unchecked] == [
+        "cell 2: not valid Python: invalid syntax (line 1)"
+    ]
+    assert [(one.cell, one.code) for one in report.findings] == [(3, "LW101")]
+
+
+def test_cell_that_is_indented_has_its_own_columns(checked):
+    text = "\n".join(f"  {line}" for line in CALLBACK.splitlines())
+    [finding] = checked(a_nb=a_notebook("import keras", text)).findings
+
+    assert (finding.span.line, finding.span.column) == (3, 11)
+    assert finding.code_lines[-1].index("self.kept") == 10
 
 
 @pytest.mark.parametrize(
