@@ -32,14 +32,13 @@ from pathlib import Path
 # The grammar of the first lines stands with the tests that hold us to them.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from replay.first_line import INNOCENT, SPECIMENS, Truth, truth_of
-
 from lowwater.check.config import CheckOptions
 from lowwater.check.modules import ProjectModules
 from lowwater.check.run import read, run
 from lowwater.check.walk import files
 from lowwater.check.words import SOURCE_CAUSES, WordSearch
 from lowwater.model.source import SourceFinding
+from replay.first_line import INNOCENT, SPECIMENS, Truth, truth_of
 
 MIB = 1024 * 1024
 
@@ -113,7 +112,9 @@ def _count(rule: Rule, finding: SourceFinding, truth: Truth, name: str) -> None:
 def print_specimens() -> None:
     """The table of the rules, and its totals."""
     rules = judge_specimens()
-    print("| rule | to find | found | told | right | notes | missed |\n|---|---|---|---|---|---|---|")
+    print(
+        "| rule | to find | found | told | right | notes | missed |\n|---|---|---|---|---|---|---|"
+    )
     for rule in sorted(rules, key=lambda one: one.code):
         print(rule.cells())
     to_find = sum(len(one.to_find) for one in rules)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Cause, Claim
@@ -21,6 +21,10 @@ from lowwater.causes.upstream.eager_cache import EAGER_CACHE
 from lowwater.model import Evidence, Tally, tallies
 from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
+
+if TYPE_CHECKING:
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _KERNELS = "tensorflow kernel cache"
 _NUMBERS = "tensorflow cache of numbers"
@@ -67,6 +71,16 @@ _NUMBER_FIX = (
     "`np.float64(value)` fill the same cache."
 )
 
+_SEEDS = (
+    "tensorflow.random.set_seed", "keras.utils.set_random_seed", "tensorflow.set_random_seed",
+)  # fmt: skip
+_SEED_NAMES = ("set_seed", "set_random_seed")
+_DRAWS = ("normal", "uniform", "truncated_normal", "shuffle", "gamma", "poisson", "categorical")
+_SEEDED_FIX = (
+    "Draw from a generator: `draws = tf.random.Generator.from_seed(42)` once, then "
+    "`draws.normal(shape)`."
+)
+
 
 class EagerCache(Cause):
     """TensorFlow's own eager caches grow.
@@ -105,6 +119,9 @@ class EagerCache(Cause):
     fix = EAGER_CACHE.advice
     known = EAGER_CACHE
     is_mostly_native = True
+    words = ("random.",)
+    words_beside = ("set_seed(", "set_random_seed(")
+    measured = "36 KB per call"
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
@@ -120,6 +137,25 @@ class EagerCache(Cause):
             return replace(account, most_bytes=round(POLICY.alike * held_bytes))
         # oneDNN keeps kernels of its own for each shape; those of models would have been there.
         return _of_shapes(evidence) or (_of_models(evidence) if held_bytes is None else None)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """Random numbers are drawn eagerly in a loop, under a global seed."""
+        if not any(source.calls_library(call, *_SEEDS) for call in source.calls_of(*_SEED_NAMES)):
+            return
+        for call in source.calls_of(*_DRAWS):
+            names = (f"tensorflow.random.{one}" for one in _DRAWS)
+            if not source.calls_library(call, *names):
+                continue
+            repeated = next(filter(source.is_worked_through, source.rounds(call)), None)
+            if repeated is not None and source.is_eager(call):
+                drawn = source.text_of(call.func)
+                yield source.claim(
+                    call,
+                    f"`{drawn}` draws under a global seed in every {repeated.name}: TensorFlow "
+                    "keeps a new kernel for each call.",
+                    label="36 KB per call, until `clear_session()`",
+                    fix=_SEEDED_FIX,
+                )
 
 
 @dataclass(frozen=True, slots=True)

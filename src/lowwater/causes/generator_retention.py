@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
+from lowwater.causes.model_accumulation import ModelAccumulation
 from lowwater.model import Evidence, GrowthSite, Holder, Step
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class GeneratorRetention(Cause):
     )
 
     words = ("yield", "__getitem__", "__next__")
+    words_beside = ModelAccumulation.words
     measured = "1.0 MiB per epoch in the specimen of this rule"
     is_preview = True
 

@@ -71,7 +71,9 @@ class HistoryKeepsModel(Cause):
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """The `History` of a model that each round makes is added to a container."""
         for growth in source.growths:
-            if "history" in growth.kinds and not growth.is_in_callback and _has_new_model(growth):
+            # Who keeps the model itself as well is told so by LW201.
+            is_history = "history" in growth.kinds and "model" not in growth.kinds
+            if is_history and not growth.is_in_callback and _has_new_model(growth):
                 yield source.claim(
                     growth.node,
                     f"`{growth.name}` keeps the `History` of every {growth.round.name}, and with "

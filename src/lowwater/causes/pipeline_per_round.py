@@ -57,6 +57,14 @@ class PipelinePerRound(Cause):
 
     words = ("from_generator", "py_function", "numpy_function", "py_func", "Sequence", "PyDataset",
              "ImageDataGenerator", "yield")  # fmt: skip
+    words_beside = (
+        ".fit(",
+        ".fit_generator(",
+        ".evaluate(",
+        ".predict(",
+        "from_generator",
+        ".map(",
+    )
     measured = "2.0 MiB per iteration in the specimen of this rule"
     is_preview = True
 

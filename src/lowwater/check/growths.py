@@ -29,6 +29,11 @@ _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
     ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
     ValueKind.OPTIMIZER, ValueKind.TRACED, ValueKind.SESSION, ValueKind.GRAPH, ValueKind.VARIABLE,
 }  # fmt: skip
+# `np.append` makes a new array, and an array has its size: neither grows by what is put there.
+_NO_CONTAINERS: Final = frozenset(
+    {ValueKind.MODULE, ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.ARRAY, ValueKind.TENSOR,
+     ValueKind.VARIABLE}
+)  # fmt: skip
 _WHAT: Final = {
     "predict": "the predictions",
     "predict_on_batch": "the predictions",
@@ -133,6 +138,11 @@ class SourceGrowth:
         return self.source.is_of_round(self.value, self.round)
 
     @property
+    def is_worked_through(self) -> bool:
+        """Whether its round counts, waits or trains, and does not only go through names."""
+        return self.source.is_worked_through(self.round)
+
+    @property
     def is_in_callback(self) -> bool:
         """Whether a round of a callback adds here."""
         return self.callback_round is not None
@@ -174,16 +184,32 @@ class SourceGrowth:
 
     @cached_property
     def is_memo(self) -> bool:
-        """Whether the program looks results up in it: `if key in results`."""
+        """Whether the program looks up there what it would have to compute: `if key in results`."""
         if self.key is None:
             return False
-        asked = [one.func.value for one in self.source.calls_of("get")
-                 if isinstance(one.func, ast.Attribute)]  # fmt: skip
-        for scope in self.place.scope.file.top.inside():
-            for node in scope.nodes:
-                if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-                    asked.append(node.comparators[0])
-        return any(is_at(one, self.place) for one in asked)
+        function = scope_of(self.node)
+        key = ast.unparse(self.key)
+        tests = [one.test for one in function.statements if isinstance(one, ast.If)]
+        asked = [
+            (one.left, one.comparators[0])
+            for test in tests
+            for one in ast.walk(test)
+            if isinstance(one, ast.Compare) and isinstance(one.ops[0], ast.In | ast.NotIn)
+        ]
+        asked += [
+            (one.args[0], one.func.value)
+            for one in function.calls
+            if isinstance(one.func, ast.Attribute) and one.func.attr == "get" and one.args
+        ]
+        is_asked = any(ast.unparse(k) == key and is_at(d, self.place) for k, d in asked)
+        return is_asked and not any(isinstance(one, ast.Raise) for one in self._under(tests))
+
+    def _under(self, tests: "list[ast.expr]") -> Iterator[ast.stmt]:
+        """What is done first where one of these tests holds."""
+        for test in tests:
+            statement = next(iter(around(test)))
+            if isinstance(statement, ast.If):
+                yield statement.body[0]
 
     @cached_property
     def owner(self) -> ValueKind | None:
@@ -202,9 +228,11 @@ def growths(source: "Source") -> Iterator[SourceGrowth]:
 def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
     for node, container, value, key in _additions(scope):
         place = place_of(container)
-        if place is None:
+        if place is None or source.kinds(container) & _NO_CONTAINERS:
             continue
-        if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
+        # A set of what was seen keeps it on purpose, to hand it out once.
+        is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
+        if not (source.kinds(value) & _MATTERS or is_batch):
             continue
         # The coarsest round tells most: the epoch, and not the loop over layers in it. Where the
         # container is made in it, all is dropped with the round.
@@ -214,6 +242,12 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
             continue
         if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
+
+
+def is_set(node: ast.AST) -> bool:
+    """Whether something is added to a set."""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_call and node.func.attr == "add"  # type: ignore[attr-defined]
 
 
 class Adding(NamedTuple):

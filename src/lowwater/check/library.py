@@ -335,3 +335,19 @@ def base_kind(name: str) -> ValueKind | None:
 def thing_made_by(thing: Thing) -> ValueKind | None:
     """What a call of a function or class of a library makes."""
     return made_by(thing.name)
+
+
+_ADDING: Final = _TENSOR_MAKERS | {
+    "assign", "assign_add", "assign_sub", "global_variables_initializer", "variables_initializer",
+    "initialize_all_variables", "local_variables_initializer", "gradients", "placeholder",
+    "Variable", "get_variable", "group", "argmin", "equal", "reduce_any", "reduce_all", "sqrt",
+    "log", "pow", "subtract", "divide", "to_float", "to_int32", "maximum", "minimum",
+}  # fmt: skip
+
+
+@cache
+def adds_operation(name: str) -> bool:
+    """Whether a function of TensorFlow makes an operation, which in a v1 graph is for ever."""
+    package, _, rest = canonical(name).partition(".")
+    rest = rest.removeprefix("v1.")
+    return package == "tensorflow" and rest.partition(".")[0] in _ADDING and name[-1].islower()

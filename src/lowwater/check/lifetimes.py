@@ -8,7 +8,7 @@ from lowwater.check.growths import class_of_self
 from lowwater.check.names import argument, binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import Binding, How, SourceScope, around
-from lowwater.check.things import ValueKind
+from lowwater.check.things import HEAVY, ValueKind
 
 if TYPE_CHECKING:
     from lowwater.check.source import Source
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _MOST_STEPS: Final = 6
 _TRAINING: Final = frozenset({"fit", "train_on_batch", "fit_generator"})
 _STEPS: Final = frozenset({"apply_gradients", "backward", "minimize"})
+_GRAPH_STEPS: Final = (
+    "map", "filter", "flat_map", "interleave", "scan", "while_loop", "cond", "map_fn",
+)  # fmt: skip
+_HELD: Final = HEAVY | {ValueKind.VARIABLE}
 _WRAPPERS: Final = ("tensorflow.function", "tensorflow.v1.function")
 
 
@@ -182,6 +186,10 @@ def is_worked_through(source: "Source", repeated: Round) -> bool:
     iterated = getattr(loop, "iter", None)
     if isinstance(iterated, ast.Call) and iterated.args and _is_call_of(iterated, "enumerate"):
         iterated = iterated.args[0]
+    # What `__init__` makes in a loop are the parts of one object.
+    function = next((one for one in around(loop) if isinstance(one, ast.FunctionDef)), None)
+    if function is not None and function.name in ("__init__", "build"):
+        return trains(source, loop)
     is_counted = _is_call_of(iterated, "range") or _is_call_of(iterated, "split")
     return is_counted or trains(source, loop)
 
@@ -196,13 +204,15 @@ def is_one_sample(source: "Source", value: ast.expr | None, steps: int = _MOST_S
     if value is None or not steps:
         return False
     if isinstance(value, ast.Name):
-        bound = list(_bindings(source, value))
+        # A parameter that gets another value is used with that: `state = state[None]`.
+        bound = [one for one in _bindings(source, value) if one.how is not How.PARAMETER]
         values = [one.binding.value for one in bound if one.how is How.VALUE]
         return len(values) == len(bound) > 0 and all(
             is_one_sample(source, one, steps - 1) for one in values
         )
     if isinstance(value, ast.List):
-        return len(value.elts) == 1 and not isinstance(value.elts[0], ast.Starred)
+        # `[x]` alone is a list of inputs, with as many samples as `x` has.
+        return len(value.elts) == 1 and isinstance(value.elts[0], ast.Constant | ast.List)
     if isinstance(value, ast.Subscript):
         return _takes_one(value.slice)
     return isinstance(value, ast.Call) and _makes_one(source, value, steps - 1)
@@ -226,8 +236,10 @@ def _makes_one(source: "Source", call: ast.Call, steps: int) -> bool:
     """`np.expand_dims(x, 0)`, `x.reshape(1, -1)`, `np.array([x])`."""
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     given = call.args
-    is_of_library = any(one.scope is None and one.kind is ValueKind.FUNCTION
-                        for one in source.things(call.func))  # fmt: skip
+    package = next((one.name.partition(".")[0] for one in source.things(call.func)), "")
+    is_of_library = (
+        package not in ("", "builtins") and not source.kinds(source.receiver(call)) & _HELD
+    )
     if name == "expand_dims":
         axis = next((one.value for one in call.keywords if one.arg == "axis"), None)
         axis = axis if axis is not None else (given[1] if len(given) > 1 else None)
@@ -238,7 +250,33 @@ def _makes_one(source: "Source", call: ast.Call, steps: int) -> bool:
         if isinstance(first, ast.Tuple | ast.List) and first.elts:
             first = first.elts[0]
         return isinstance(first, ast.Constant) and first.value == 1
+    if name in ("zeros", "ones", "rand", "randn") and given:
+        first = given[0].elts[0] if isinstance(given[0], ast.Tuple) and given[0].elts else given[0]
+        return isinstance(first, ast.Constant) and first.value == 1
     if name in ("array", "asarray", "constant", "convert_to_tensor", "astype", "float32"):
         inside = source.receiver(call) if name == "astype" else (given[0] if given else None)
+        if isinstance(inside, ast.List):
+            return len(inside.elts) == 1 and not isinstance(inside.elts[0], ast.Starred)
         return is_one_sample(source, inside, steps)
     return False
+
+
+def is_in_graph(source: "Source", scope: SourceScope | None, hops: int = _MOST_STEPS) -> bool:
+    """Whether a function may be traced: by itself, by a caller, or as a step of a pipeline."""
+    while scope is not None and not scope.is_function and scope.outer is not None:
+        scope = scope.outer
+    if scope is None or not scope.is_function or not hops:
+        return False
+    if source.is_traced(scope) or scope in _mapped(source):
+        return True
+    callers = source.names.calls_of_function(scope)
+    return any(is_in_graph(source, scope_of(one), hops - 1) for one in callers)
+
+
+def _mapped(source: "Source") -> Iterator[SourceScope]:
+    """The functions that are steps of a pipeline, or of a loop in a graph."""
+    for call in source.calls_of(*_GRAPH_STEPS):
+        for given in call.args:
+            for thing in source.things(given):
+                if thing.scope is not None and thing.scope.is_function:
+                    yield thing.scope

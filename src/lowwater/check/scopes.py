@@ -137,6 +137,8 @@ def _children_by_type() -> dict[type, tuple[str, ...]]:
     # What has a name and children of the same field name.
     table[ast.keyword] = ("value",)
     table[ast.arg] = ("annotation",)
+    # `case True:` holds the value itself.
+    table[ast.MatchSingleton] = ()
     return table
 
 

@@ -8,16 +8,25 @@ from lowwater.check import closures, givers, lifetimes
 from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import SourceGrowth
-from lowwater.check.library import is_library
+from lowwater.check.library import adds_operation, is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
 from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
-from lowwater.check.things import Thing, Things, ValueKind
+from lowwater.check.things import HEAVY, Thing, Things, ValueKind
 from lowwater.model.source import Edit, SourceClaim, SourceSpan
 
 _MOST_HOPS = 3
+# What hands a function to the processes of a pool.
+_SENDING = (
+    "map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async",
+    "starmap_async", "submit",
+)  # fmt: skip
+# The methods of a model or layer that Keras traces.
+_TRACED_METHODS = frozenset(
+    {"call", "train_step", "test_step", "predict_step", "compute_loss", "build", "__init__"}
+)
 
 
 class Source:
@@ -114,7 +123,7 @@ class Source:
             if not self._maybe_traced(call.func):
                 continue
             for thing in self.things(call.func):
-                if thing.kind is ValueKind.TRACED and not self._is_traced(scope_of(call)):
+                if thing.kind is ValueKind.TRACED and not self.is_traced(scope_of(call)):
                     yield call, thing
                     break
 
@@ -150,7 +159,7 @@ class Source:
                     found.add(store.target.attr)
         return frozenset(found)
 
-    def _is_traced(self, scope: SourceScope) -> bool:
+    def is_traced(self, scope: SourceScope) -> bool:
         """Whether a scope is itself part of a graph."""
         node = scope.node
         is_own = isinstance(node, ast.FunctionDef) and any(
@@ -158,7 +167,15 @@ class Source:
             for one in node.decorator_list
             for thing in self.things(one.func if isinstance(one, ast.Call) else one)
         )
-        return is_own or (scope.outer is not None and self._is_traced(scope.outer))
+        is_keras = (
+            scope.name in _TRACED_METHODS
+            and scope.outer is not None
+            and (
+                scope.outer.is_class
+                and self.names.instance(scope.outer).kind in (ValueKind.MODEL, ValueKind.LAYER)
+            )
+        )
+        return is_own or is_keras or (scope.outer is not None and self.is_traced(scope.outer))
 
     def is_number(self, node: ast.expr) -> bool:
         """Whether all that is known of a value says that it is a Python number."""
@@ -519,6 +536,83 @@ class Source:
     def is_made_here(self, node: ast.expr, kind: ValueKind | str) -> bool:
         """Whether an expression is itself a call that makes such a thing."""
         return isinstance(node, ast.Call) and self.makes(node, kind)
+
+    def loops_around(self, node: ast.AST) -> list[ast.AST]:
+        """The loops of the same function around a node, the innermost first."""
+        return loops_around(node)
+
+    def calls_inside(self, node: ast.AST) -> Iterator[ast.Call]:
+        """The calls that are written inside a node."""
+        return (call for call in self.calls if node in around(call))
+
+    def adds_operation(self, call: ast.Call) -> bool:
+        """Whether a call adds an operation to a graph, where it is not eager."""
+        return any(one.scope is None and adds_operation(one.name) for one in self.things(call.func))
+
+    def is_session_run(self, call: ast.Call) -> bool:
+        """Whether a call runs a session: it is one, or an unknown thing called so."""
+        if last_name(call.func) != "run" or not isinstance(call.func, ast.Attribute):
+            return False
+        kinds = self.kinds(call.func.value)
+        return ValueKind.SESSION in kinds or (
+            not kinds and last_name(call.func.value).lstrip("_") in ("sess", "session")
+        )
+
+    def is_eager(self, node: ast.AST) -> bool:
+        """Whether a node is always run by Python, and never traced into a graph."""
+        return not lifetimes.is_in_graph(self, scope_of(node))
+
+    def is_method(self, function: SourceScope) -> bool:
+        """Whether a function gets the object it belongs to."""
+        cls = function.outer
+        static = {"staticmethod", "classmethod"}
+        names = {last_name(one) for one in getattr(function.node, "decorator_list", ())}
+        return cls is not None and cls.is_class and function.is_function and not names & static
+
+    def is_unbounded_memo(self, decorator: ast.expr) -> bool:
+        """Whether `cache` or `lru_cache(maxsize=None)`: without a size, it is 128."""
+        if not isinstance(decorator, ast.Call):
+            return last_name(decorator) == "cache"
+        given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "maxsize")]
+        return any(isinstance(one, ast.Constant) and one.value is None for one in given)
+
+    def has_heavy_fields(self, cls: SourceScope) -> bool:
+        """Whether the objects of a class have arrays, data sets or models, or are models."""
+        own = self.names.instance(cls)
+        heavy = HEAVY | {ValueKind.MODEL, ValueKind.DATASET}
+        return own.kind in heavy or any(
+            held.kind in heavy
+            for name in _fields_of(cls)
+            for held in self.names.attribute(own, name)
+        )
+
+    def starts_processes(self, call: ast.Call) -> bool:
+        """Whether a call starts several processes at a time: not `Pool(1)`, not one `Process`."""
+        name = last_name(call.func)
+        if name == "Process":
+            return bool(self.rounds(call)) or len(list(self.calls_of("Process"))) > 1
+        given = [*call.args[:1], *(one.value for one in call.keywords)]
+        return not any(isinstance(one, ast.Constant) and one.value == 1 for one in given)
+
+    def workers_of(self, call: ast.Call) -> Iterator[SourceScope]:
+        """The functions of the file that the processes run."""
+        given = [one.value for one in call.keywords if one.arg in ("target", "initializer")]
+        if last_name(call.func) != "Process":
+            for sent in self.calls_of(*_SENDING):
+                given += sent.args[:1]
+        for one in given:
+            for thing in self.things(one):
+                if thing.scope is not None and thing.scope.is_function:
+                    yield thing.scope
+
+    def uses_library(self, function: SourceScope, *packages: str) -> bool:
+        """Whether a function, or what it calls, computes with one of these libraries."""
+        for call in self.reached(function.node):
+            for thing in self.things(call.func):
+                owner = thing if thing.of is None else thing.of
+                if thing.scope is None and owner.name.partition(".")[0] in packages:
+                    return True
+        return False
 
     def trains(self, repeated: Round) -> bool:
         """Whether a model is trained in a round: a callback is called by training."""

@@ -73,6 +73,11 @@ def test_a_frozen_order_is_found():
         "data = data.shuffle(100).cache().shuffle(10)\n",
         "data = data.shuffle(100).cache()\ndata = data.shuffle(10)\n",
         "data = data.shuffle(100, reshuffle_each_iteration=False).cache()\n",
+        # Evaluation has no use for another order.
+        (
+            "val = data.shuffle(9).cache()\nmodel = keras.Sequential([])\n"
+            "model.fit(data, validation_data=val)\n"
+        ),
         # What is cached is a split, which must be the same in every epoch.
         "data = data.shuffle(100).take(80).cache()\n",
     ],
@@ -137,6 +142,7 @@ def test_a_cache_in_each_iteration_is_found():
         "data = data.cache()\nfor epoch in range(9):\n    for x in data:\n        f(x)\n",
         "for fold in range(9):\n    model.fit(data.skip(fold).cache(), epochs=9)\n",
         "for part in parts:\n    model.fit(load(part).cache(), epochs=9)\n",
+        "for part in parts:\n    f(data.cache())\n    data = data.concatenate(part)\n",
     ],
 )
 def test_a_cache_of_new_data_is_not_found(text):
@@ -147,6 +153,12 @@ def test_kept_caches_are_found():
     text = "kept = []\nfor part in parts:\n    d = data.skip(part).cache()\n    kept.append(d)\n"
 
     assert messages(text) == ["`kept` keeps a data set with a cache of its own in every iteration."]
+
+
+def test_a_table_of_splits_is_not_found():
+    text = "table = {}\nfor name in names:\n    d = load(name).cache()\n    table[name] = d\n"
+
+    assert messages(text) == []
 
 
 def test_the_last_cache_alone_is_not_found():

@@ -92,6 +92,18 @@ def test_a_generator_that_keeps_its_batches_is_found(text):
 @pytest.mark.parametrize(
     "text",
     [
+        # Arrays have their size, and `np.append` makes a new one.
+        (
+            "def batches():\n    x = np.zeros((9, 9))\n    i = 0\n    while True:\n"
+            "        x[i] = np.ones(9)\n        i += 1\n        y = np.append(x, x)\n"
+            "        yield x, y\n"
+        ),
+        # What was seen is kept on purpose.
+        (
+            "def unique(source):\n    seen = set()\n    for one in source:\n"
+            "        if one in seen:\n            continue\n        seen.add(one)\n"
+            "        yield one\n"
+        ),
         # The parts of one batch.
         (
             "def batches():\n    while True:\n        batch = []\n        for i in range(99):\n"

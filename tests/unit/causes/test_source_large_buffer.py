@@ -57,6 +57,12 @@ def test_a_buffer_of_decoded_elements_is_found(text):
         "data = keras.utils.image_dataset_from_directory('x', batch_size=None).shuffle(9)\n",
         "data = paths.map(lambda p: tf.strings.length(p)).shuffle(10_000)\n",
         "data = paths.batch(64).shuffle(1)\n",
+        "data = paths.batch(1).shuffle(100)\n",
+        # The first batches are windows of a text.
+        "data = paths.batch(length).shuffle(10_000).batch(64)\n",
+        "data = paths.batch(length)\ndata = data.map(f)\ndata = data.shuffle(99).batch(64)\n",
+        # The images are there already, and larger.
+        "data = images.map(lambda x: tf.image.resize(x, (64, 64))).shuffle(10_000)\n",
         "import random\nx = [1, 2]\nrandom.shuffle(x)\n",
     ],
 )
