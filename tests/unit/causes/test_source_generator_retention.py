@@ -133,3 +133,38 @@ def test_a_generator_that_keeps_its_batches_is_found(text):
 )
 def test_a_generator_that_keeps_one_batch_is_not_found(text):
     assert "LW303" not in codes(text)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "if len(kept) < 9:\n            kept.append(x)",
+        "kept.append(x)\n        if len(kept) > 9:\n            flush()",
+        "kept.append(x)\n        if len(kept) > 9:\n            return",
+        "kept.append(x)\n        if len(kept) > 9:\n            kept[:] = kept[-9:]",
+    ],
+)
+def test_a_length_that_may_limit_acquits(limit):
+    text = (
+        f"def batches():\n    while True:\n        x = load()\n        {limit}\n        yield x\n"
+    )
+
+    assert codes(text) == []
+
+
+def test_a_length_that_only_says_whether_to_read_does_not_acquit():
+    text = (
+        "def batches():\n    while True:\n        x = load()\n        kept.append(x)\n"
+        "        if len(kept) > 9:\n            x = np.mean(kept[-9:])\n        yield x\n"
+    )
+
+    assert codes(text) == ["LW303"]
+
+
+def test_an_array_that_was_made_many_steps_away_is_known():
+    steps = "".join(f"def f{n}():\n    x = f{n + 1}()\n    return x\n" for n in range(6))
+    text = f"{steps}def f6():\n    return rng.normal(size=9)\n" + data_set(
+        "self.served.append((batch, index))", batch="f0()"
+    )
+
+    assert codes(text) == ["LW303"]
