@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lowwater.check.givers import is_data_set, is_handed_out
+from lowwater.check.library import is_known
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -476,7 +477,8 @@ def _only_reads(source: "Source", call: ast.Call) -> bool:
     """Whether it is a function of a library, which changes no container of the program."""
     things = source.things(call.func)
     return bool(things) and all(
-        thing.scope is None and thing.kind is ValueKind.FUNCTION for thing in things
+        thing.scope is None and thing.kind is ValueKind.FUNCTION and is_known(thing.name)
+        for thing in things
     )
 
 

@@ -155,7 +155,7 @@ def test_a_length_that_may_limit_acquits(limit):
 def test_a_length_that_only_says_whether_to_read_does_not_acquit():
     text = (
         "def batches():\n    while True:\n        x = load()\n        kept.append(x)\n"
-        "        if len(kept) > 9:\n            x = np.mean(kept[-9:])\n        yield x\n"
+        "        if len(kept) > 9:\n            mean = np.mean(kept[-9:])\n        yield x\n"
     )
 
     assert codes(text) == ["LW303"]
