@@ -1,5 +1,7 @@
 """LW102 growing-container."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes
@@ -13,6 +15,13 @@ from lowwater.causes._paths import (
     name_of,
 )
 from lowwater.model import Evidence, Holder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.growths import SourceGrowth
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _FIXES = {
     "list": (
@@ -65,6 +74,9 @@ class GrowingContainer(Cause):
     code = "LW102"
     name = "growing-container"
     fix = _FIXES["list"]
+    words = (".append", ".add(", "] =", ".setdefault", "+=", ".update(", ".insert(", ".extend(")
+    measured = "1.0 MiB per iteration in the specimen of this rule"
+    is_preview = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """Whatever of the program no other cause has claimed, or much of it in Python itself."""
@@ -86,6 +98,16 @@ class GrowingContainer(Cause):
             fix = _OBJECT_FIX
         return Claim(message, where=line_of(holder), holder=name, fix=fix)
 
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A container that nothing limits gets arrays or tensors in each round."""
+        for growth in source.growths:
+            if growth.is_heavy and not growth.is_reduced and _stays(growth):
+                yield source.claim(
+                    growth.node,
+                    f"`{growth.name}` keeps {growth.what} of every {growth.round.name}.",
+                    label=f"{growth.one} per {growth.round.name}, and none is ever removed",
+                )
+
 
 def _of_python(holder: Holder, evidence: Evidence) -> Claim:
     """A table of Python's own, which has no name that a program knows."""
@@ -96,3 +118,16 @@ def _of_python(holder: Holder, evidence: Evidence) -> Claim:
         f"A library, or Python itself, keeps more and more `{name}`: one of its tables {grows}."
     )
     return Claim(message, where=line_of(holder), holder=name, fix=_PYTHON_FIX)
+
+
+def _stays(growth: "SourceGrowth") -> bool:
+    """Whether what a round adds outlives the loop's own purpose: it gathers no result."""
+    if growth.is_in_callback:
+        return True
+    if growth.is_shared:
+        return True
+    if growth.is_collected or not growth.is_worked_through:
+        return False
+    # A loop that fills an attribute in one method reads data; one that trains does so for ever.
+    is_filled = growth.place.is_attribute and not growth.round.through
+    return not is_filled or growth.source.trains(growth.round)

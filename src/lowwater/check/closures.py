@@ -2,16 +2,18 @@
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lowwater.check.lifetimes import calls_behind
 from lowwater.check.names import binder, scope_of
 from lowwater.check.scopes import FUNCTIONS, SourceScope
-from lowwater.check.things import ValueKind
+from lowwater.check.things import HEAVY, ValueKind
 
 if TYPE_CHECKING:
     from lowwater.check.rounds import Round
     from lowwater.check.source import Source
+
+_DATA: Final = HEAVY | {ValueKind.MODEL, ValueKind.DATASET, ValueKind.HISTORY}
 
 
 def keeps_of_round(source: "Source", function: ast.expr, repeated: "Round") -> bool:
@@ -53,3 +55,24 @@ def captured(function: SourceScope) -> Iterator[ast.Name]:
 
 def _has_cells(scope: SourceScope) -> bool:
     return isinstance(scope.node, (*FUNCTIONS, ast.Lambda))
+
+
+def data_of_round(source: "Source", value: ast.expr, repeated: "Round") -> ast.expr | None:
+    """The data of the round that a function keeps: what it refers to, or was bound to it."""
+    for held in _held(source, value, repeated):
+        if source.kinds(held) & _DATA and is_new(source, held, repeated):
+            return held
+    return None
+
+
+def _held(source: "Source", value: ast.expr, repeated: "Round") -> Iterator[ast.expr]:
+    """All that a lambda, an inner function or a partial function keeps alive."""
+    for call in calls_behind(source, value, repeated):
+        if source.calls_library(call, "functools.partial"):
+            yield from (*call.args[1:], *(one.value for one in call.keywords))
+    for thing in source.things(value):
+        if thing.kind is ValueKind.FUNCTION and thing.scope is not None:
+            yield from captured(thing.scope)
+            given = getattr(thing.scope.node, "args", None)
+            if given is not None:
+                yield from (one for one in (*given.defaults, *given.kw_defaults) if one is not None)

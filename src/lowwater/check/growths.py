@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lowwater.check.givers import is_data_set, is_handed_out
-from lowwater.check.library import is_known
+from lowwater.check.library import REDUCTIONS, is_known
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -61,6 +61,8 @@ class Place:
     name: str
     scope: SourceScope
     is_attribute: bool
+    # Of an object that was there before the round, as far as it is known already.
+    is_object: bool = False
 
 
 @dataclass(eq=False)
@@ -137,6 +139,38 @@ class SourceGrowth:
     def makes_what_it_keeps(self) -> bool:
         """Whether each round keeps another object: it is not the same one again and again."""
         return self.source.is_of_round(self.value, self.round)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it belongs to a class, and so to all of its objects."""
+        return self.source.is_shared(self.place)
+
+    @cached_property
+    def is_collected(self) -> bool:
+        """Whether it is read when the loop has ended, or dropped and made again by a loop around.
+
+        Then it gathers the result of a loop, and grows no longer than that.
+        """
+        rounds = self.source.rounds(self.node)
+        is_renewed = bool(rounds) and rounds[-1].node is not self.round.node
+        return is_renewed or (not self.place.is_attribute and self._is_read_later())
+
+    def _is_read_later(self) -> bool:
+        last = getattr(self.round.node, "end_lineno", None) or 0
+        return any(
+            isinstance(node, ast.Name)
+            and node.id == self.place.name
+            and node.lineno > last
+            and is_at(node, self.place)
+            for node in ast.walk(self.place.scope.node)
+        )
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether what is kept is a mean, a sum or the like: a tensor with one number."""
+        name = self._heavy.last_name
+        # What a session gives is most often a loss.
+        return name.startswith("reduce_") or name == "run" or name in REDUCTIONS
 
     @property
     def is_worked_through(self) -> bool:
@@ -227,19 +261,21 @@ def growths(source: "Source") -> Iterator[SourceGrowth]:
 
 
 def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
-    for node, container, value, key in _additions(scope):
-        place = place_of(container)
-        if place is None or source.kinds(container) & _NO_CONTAINERS:
+    for added in additions(scope):
+        node, container, value, key = added
+        if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
+            continue
+        if source.kinds(container) & _NO_CONTAINERS:
             continue
         # A set of what was seen keeps it on purpose, to hand it out once.
         is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
         if not (source.kinds(value) & _MATTERS or is_batch):
             continue
-        # The coarsest round tells most: the epoch, and not the loop over layers in it. Where the
-        # container is made in it, all is dropped with the round.
-        rounds = source.rounds(node)
-        repeated = rounds[-1] if rounds and _outlives(place, rounds[-1]) else None
-        if repeated is None or (key is not None and not _is_new_key(source, key, repeated)):
+        found = _coarsest(source, node, container)
+        if found is None:
+            continue
+        place, repeated = found
+        if key is not None and not _is_new_key(source, key, repeated):
             continue
         if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
@@ -251,6 +287,16 @@ def is_set(node: ast.AST) -> bool:
     return is_call and node.func.attr == "add"  # type: ignore[attr-defined]
 
 
+def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
+    """The container, and the coarsest round: the epoch, and not the loop over layers in it.
+
+    None where the container is made in that round: then all is dropped with it.
+    """
+    rounds = source.rounds(node)
+    home = source.home_of(container, rounds[-1]) if rounds else None
+    return (home[0], rounds[-1]) if home is not None and _outlives(*home) else None
+
+
 class Adding(NamedTuple):
     """What adds something to something, before it is known whether that grows."""
 
@@ -260,7 +306,7 @@ class Adding(NamedTuple):
     key: ast.expr | None
 
 
-def _additions(scope: SourceScope) -> Iterator[Adding]:
+def additions(scope: SourceScope) -> Iterator[Adding]:
     """All that adds to something in a scope."""
     for call in scope.calls:
         func = call.func
@@ -355,7 +401,9 @@ def class_of_self(name: ast.Name) -> SourceScope | None:
 def _outlives(place: Place, repeated: Round) -> bool:
     """Whether a container is older than the round that adds to it."""
     if place.is_attribute:
-        return all(_is_older(one.call.func, repeated) for one in repeated.through)
+        return place.is_object or all(
+            _is_older(one.call.func, repeated) for one in repeated.through
+        )
     if any(place.scope in one.function.inside() for one in repeated.through):
         return False
     if repeated.is_loop:
@@ -403,19 +451,16 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
         return True
     if place.name not in source.bounded_names:
         return False
-    region = place.scope if place.is_attribute else source.file.top
-    return any(_bounds(source, scope, place, repeated) for scope in region.inside())
+    return any(bounds(source, scope, place, repeated) for scope in source.scopes)
 
 
 def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     """The last names of all that is emptied, renewed or measured anywhere: a quick first look."""
     found: list[ast.expr] = []
     for scope in scopes:
+        found += [method.value for method in _removing(scope)]
         for call in scope.calls:
-            func = call.func
-            if isinstance(func, ast.Attribute) and func.attr in _REMOVING:
-                found.append(func.value)
-            elif isinstance(func, ast.Name) and func.id == "len":
+            if isinstance(call.func, ast.Name) and call.func.id == "len":
                 found += call.args
         found += [root_of(target) for one in scope.deletes for target in one.targets]
         for store in scope.stores:
@@ -425,11 +470,12 @@ def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
     )
 
 
-def _bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) -> bool:
+def bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) -> bool:
+    """Whether something in a scope empties the container, or limits it."""
+    if any(_means(source, method.value, place) for method in _removing(scope)):
+        return True
     for call in scope.calls:
         func = call.func
-        if isinstance(func, ast.Attribute) and func.attr in _REMOVING and is_at(func.value, place):
-            return True
         is_len = isinstance(func, ast.Name) and func.id == "len" and len(call.args) == 1
         if is_len and is_at(call.args[0], place) and _is_asked(source, call, place):
             return True
@@ -438,6 +484,23 @@ def _bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round)
             return True
     return any(_is_renewed(store.target, store.binding.node, place, repeated)
                for store in scope.stores)  # fmt: skip
+
+
+def _removing(scope: SourceScope) -> Iterator[ast.Attribute]:
+    """The methods that remove: called, or handed on to be called, `partial(items.remove, x)`."""
+    for node in scope.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in _REMOVING:
+            yield node
+
+
+def _means(source: "Source", node: ast.expr, place: Place) -> bool:
+    """Whether an expression means this container, of `self` or of an object by another name."""
+    root = root_of(node)
+    if is_at(node, place) or not isinstance(root, ast.Attribute) or root.attr != place.name:
+        return is_at(node, place)
+    return place.is_attribute and any(
+        thing.scope is place.scope for thing in source.things(root.value)
+    )
 
 
 def is_at(node: ast.expr, place: Place) -> bool:
@@ -473,11 +536,17 @@ def _may_limit(source: "Source", node: ast.AST, place: Place) -> bool:
     return isinstance(node, ast.Call) and not _only_reads(source, node)
 
 
+def _is_reader(owner: Thing) -> bool:
+    """Whether the methods of an object leave the containers of the program as they are."""
+    return owner.scope is None and owner.kind not in (ValueKind.CONTAINER, ValueKind.BOUNDED)
+
+
 def _only_reads(source: "Source", call: ast.Call) -> bool:
     """Whether it is a function of a library, which changes no container of the program."""
     things = source.things(call.func)
     return bool(things) and all(
-        thing.scope is None and thing.kind is ValueKind.FUNCTION and is_known(thing.name)
+        (thing.scope is None and thing.kind is ValueKind.FUNCTION and is_known(thing.name))
+        or (thing.kind is ValueKind.METHOD and thing.of is not None and _is_reader(thing.of))
         for thing in things
     )
 

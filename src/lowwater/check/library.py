@@ -61,7 +61,7 @@ _TO_ARRAY: Final = frozenset(
      "random.randint", "random.standard_normal", "random.permutation", "argmax", "argsort", "sort",
      "astype", "float32.copy", "broadcast_to", "rot90", "flip", "roll", "maximum", "minimum"}
 )  # fmt: skip
-_REDUCTIONS: Final = frozenset(
+REDUCTIONS: Final = frozenset(
     {"mean", "sum", "max", "min", "std", "var", "median", "average", "prod", "any", "all",
      "nanmean", "argmax", "argmin", "amax", "amin", "nansum", "percentile", "quantile", "ptp",
      "count_nonzero"}
@@ -156,7 +156,7 @@ def _numpy(rest: str, last: str) -> ValueKind | None:
 def _jax(rest: str, last: str) -> ValueKind | None:
     if rest == "jit":
         return ValueKind.TRACED
-    if rest.startswith("numpy.") and (last in _TO_ARRAY or last in _REDUCTIONS):
+    if rest.startswith("numpy.") and (last in _TO_ARRAY or last in REDUCTIONS):
         return ValueKind.TENSOR
     return None
 
@@ -207,7 +207,7 @@ _BY_PACKAGE: Final[dict[str, Callable[[str, str], ValueKind | None]]] = {
 def is_reduction(name: str) -> bool:
     """`numpy.mean` without an axis is a number."""
     package, _, rest = canonical(name).partition(".")
-    return package == "numpy" and rest in _REDUCTIONS
+    return package == "numpy" and rest in REDUCTIONS
 
 
 _MODEL_METHODS: Final = {
@@ -289,11 +289,11 @@ def by_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | No
 def _array_method(kind: ValueKind, method: str, *, has_axis: bool) -> ValueKind | None:
     if method == "item":
         return ValueKind.NUMBER
-    if method in _REDUCTIONS and kind is ValueKind.ARRAY and not has_axis:
+    if method in REDUCTIONS and kind is ValueKind.ARRAY and not has_axis:
         return ValueKind.NUMBER
-    if method in _REDUCTIONS or method in _SAME:
+    if method in REDUCTIONS or method in _SAME:
         return kind
-    if method in ("numpy", "tolist", "value", "read_value"):
+    if method in ("numpy", "tolist", "tobytes", "value", "read_value"):
         return ValueKind.TENSOR if method in ("value", "read_value") else ValueKind.ARRAY
     return None
 

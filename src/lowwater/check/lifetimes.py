@@ -76,6 +76,11 @@ def given_in(repeated: Round, function: SourceScope, name: str) -> tuple[ast.exp
     return None, repeated
 
 
+def is_passed(repeated: Round, function: SourceScope) -> bool:
+    """Whether a function is called in the round."""
+    return any(one.function is function for one in repeated.through)
+
+
 def is_new(
     source: "Source", value: ast.expr | None, repeated: Round, kind: ValueKind | str
 ) -> bool:
@@ -92,7 +97,7 @@ def is_older(source: "Source", value: ast.expr, repeated: Round, steps: int = _M
         return bool(bound) and all(_was_before(source, one, repeated, steps) for one in bound)
     if isinstance(value.value, ast.Name) and class_of_self(value.value) is not None:
         is_stored = any(_is_set_in(one.binding, repeated) for one in bound)
-        return not is_stored and _is_self_older(source, repeated, steps)
+        return not is_stored and is_self_older(source, repeated, steps)
     return is_older(source, value.value, repeated, steps - 1)
 
 
@@ -100,6 +105,9 @@ def _was_before(source: "Source", bound: Bound, repeated: Round, steps: int) -> 
     """Whether a name has its value from before the round."""
     how, binding, scope, name = bound
     if how is How.PARAMETER:
+        if scope.node is not repeated.node and not is_passed(repeated, scope):
+            # The round is a loop in this very function.
+            return True
         given, outer = given_in(repeated, scope, name)
         return given is not None and is_older(source, given, outer, steps - 1)
     if how is How.ITEM and binding.node is repeated.node:
@@ -109,7 +117,7 @@ def _was_before(source: "Source", bound: Bound, repeated: Round, steps: int) -> 
     return binding.value is not None and is_older(source, binding.value, repeated, steps - 1)
 
 
-def _is_self_older(source: "Source", repeated: Round, steps: int) -> bool:
+def is_self_older(source: "Source", repeated: Round, steps: int = _MOST_STEPS) -> bool:
     """Whether the objects whose methods are called in the round are older than it."""
     for number, passage in enumerate(repeated.through):
         func = passage.call.func

@@ -443,7 +443,7 @@ class Resolver:
         if method in ("get", "pop") and thing.of.kind is ValueKind.CONTAINER:
             return _UNKNOWN
         if library.draws(thing.of.name, method):
-            return (Thing(ValueKind.ARRAY, thing.name),) if _has_size(node) else _UNKNOWN
+            return (Thing(ValueKind.ARRAY, thing.name),) if _has_size(node, method) else _UNKNOWN
         if library.flows(thing.of.name, method):
             return (Thing(ValueKind.DATASET, thing.name),)
         kind = library.by_method(thing.of.kind, method, has_axis=_has_axis(node, method))
@@ -672,11 +672,13 @@ def _has_axis(node: ast.Call, method: str) -> bool:
     return is_given or len(node.args) > first
 
 
-def _has_size(node: ast.Call) -> bool:
+def _has_size(node: ast.Call, method: str) -> bool:
     """Whether more than one number is drawn: `rng.normal(size=n)`, `rng.random((3, 4))`."""
     is_given = any(
         one.arg in ("size", "shape") and not _is_none(one.value) for one in node.keywords
     )
+    # The only thing that these are given is how many.
+    is_given = is_given or (method in ("random", "standard_normal") and bool(node.args))
     return is_given or any(isinstance(one, ast.Tuple | ast.List) for one in node.args)
 
 

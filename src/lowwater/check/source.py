@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from lowwater.check import closures, givers, lifetimes
+from lowwater.check import closures, givers, homes, lifetimes
 from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
-from lowwater.check.growths import SourceGrowth
+from lowwater.check.growths import Place, SourceGrowth
 from lowwater.check.library import adds_operation, is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
@@ -476,6 +476,22 @@ class Source:
     def calls_behind(self, value: ast.expr, repeated: Round) -> Iterator[ast.Call]:
         """The calls of one round whose result a value may be."""
         return lifetimes.calls_behind(self, value, repeated)
+
+    def home_of(self, container: ast.expr, repeated: Round) -> tuple[Place, Round] | None:
+        """Where a container lives, and the round as its owner sees it."""
+        return homes.home_of(self, container, repeated)
+
+    def data_of_function(self, value: ast.expr, repeated: Round) -> ast.expr | None:
+        """The arrays, tensors or models of a round that a function keeps alive."""
+        return closures.data_of_round(self, value, repeated)
+
+    def grown_defaults(self) -> Iterator[homes.GrownDefault]:
+        """The lists and dicts that are a default value, and that calls add data to."""
+        return homes.grown_defaults(self)
+
+    def is_shared(self, place: Place) -> bool:
+        """Whether an attribute belongs to the class, and so to all of its objects."""
+        return homes.is_shared(place)
 
     def is_new(self, value: ast.expr, repeated: Round, kind: ValueKind | str) -> bool:
         """Whether each round makes another thing of this kind for a value."""
