@@ -265,7 +265,7 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         node, container, value, key = added
         if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
             continue
-        if source.kinds(container) & _NO_CONTAINERS:
+        if source.kinds(container) & _NO_CONTAINERS or _is_of_project(source, node):
             continue
         # A set of what was seen keeps it on purpose, to hand it out once.
         is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
@@ -281,6 +281,13 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
 
 
+def _is_of_project(source: "Source", node: ast.AST) -> bool:
+    """Whether it calls a method of the project: what that one adds to is seen there."""
+    if not isinstance(node, ast.Call):
+        return False
+    return any(thing.scope is not None for thing in source.things(node.func))
+
+
 def is_set(node: ast.AST) -> bool:
     """Whether something is added to a set."""
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
@@ -288,13 +295,15 @@ def is_set(node: ast.AST) -> bool:
 
 
 def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
-    """The container, and the coarsest round: the epoch, and not the loop over layers in it.
+    """The container, and the coarsest round that it outlives: the epoch, not the loop in it.
 
-    None where the container is made in that round: then all is dropped with it.
+    Where it is made in a coarser round, all is dropped with that.
     """
-    rounds = source.rounds(node)
-    home = source.home_of(container, rounds[-1]) if rounds else None
-    return (home[0], rounds[-1]) if home is not None and _outlives(*home) else None
+    for repeated in reversed(source.rounds(node)):
+        home = source.home_of(container, repeated)
+        if home is not None:
+            return (home[0], repeated) if _outlives(*home) else None
+    return None
 
 
 class Adding(NamedTuple):
@@ -482,8 +491,7 @@ def bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) 
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
             return True
-    return any(_is_renewed(store.target, store.binding.node, place, repeated)
-               for store in scope.stores)  # fmt: skip
+    return any(_is_renewed(source, store, place, repeated) for store in scope.stores)  # fmt: skip
 
 
 def _removing(scope: SourceScope) -> Iterator[ast.Attribute]:
@@ -551,20 +559,23 @@ def _only_reads(source: "Source", call: ast.Call) -> bool:
     )
 
 
-def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:
-    """Whether the container is made anew in each round."""
+def _is_renewed(source: "Source", store: Store, place: Place, repeated: Round) -> bool:
+    """Whether the container is made anew in each round, there or in a function called in it."""
+    target, node = store.target, store.binding.node
     if isinstance(target, ast.Subscript):
         return isinstance(target.slice, ast.Slice) and is_at(target.value, place)
     if isinstance(node, ast.AugAssign) or not is_at(target, place):
         return False
-    if repeated.is_loop:
-        return repeated.holds(node)
+    if repeated.is_loop and repeated.holds(node):
+        return True
     method = next(
         (one for one in around(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)),
         None,
     )
     once = ("__init__", "on_train_begin", "set_model", "set_params", "reset", "__post_init__")
-    return method is not None and method.name not in once
+    if method is None or method.name in once:
+        return False
+    return not repeated.is_loop or source.is_called_in(method, repeated)
 
 
 def _is_new_key(source: "Source", key: ast.expr, repeated: Round) -> bool:
