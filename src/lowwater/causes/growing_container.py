@@ -126,6 +126,8 @@ def _stays(growth: "SourceGrowth") -> bool:
         return True
     if growth.is_shared:
         return True
+    if not growth.is_known_container:
+        return False
     if growth.is_collected or not growth.is_worked_through:
         return False
     # A loop that fills an attribute in one method reads data; one that trains does so for ever.

@@ -25,6 +25,10 @@ _REMOVING: Final = frozenset(
     {"clear", "pop", "popleft", "popitem", "remove", "discard", "get_nowait", "reset"}
 )
 _MOST_STEPS: Final = 6
+_NO_CONTAINERS: Final = frozenset(
+    {ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.INSTANCE}
+)
+_LISTS: Final = (ast.List, ast.ListComp, ast.BinOp)
 # What is worth a question: numbers and texts are kept by every program.
 _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
     ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
@@ -147,12 +151,19 @@ class SourceGrowth:
             for node in ast.walk(self.place.scope.node)
         )
 
+    @cached_property
+    def is_known_container(self) -> bool:
+        """Whether it is certainly a list, a dict or the like, and not an object of its own."""
+        return ValueKind.CONTAINER in self.source.kinds(self.container)
+
     @property
     def is_reduced(self) -> bool:
         """Whether what is kept is a mean, a sum or the like: a tensor with one number."""
-        name = self._heavy.last_name
+        parts = self._heavy.name.split(".")
         # What a session gives is most often a loss.
-        return name.startswith("reduce_") or name == "run" or name in REDUCTIONS
+        return parts[-1] == "run" or any(
+            one.startswith("reduce_") or one in REDUCTIONS for one in parts
+        )
 
     @property
     def is_worked_through(self) -> bool:
@@ -242,6 +253,15 @@ def _called(scope: SourceScope) -> Iterator[ast.expr]:
             yield call.func
 
 
+class Adding(NamedTuple):
+    """What adds something to something, before it is known whether that grows."""
+
+    node: ast.expr | ast.stmt
+    container: ast.expr
+    value: ast.expr
+    key: ast.expr | None
+
+
 def growths(source: "Source") -> Iterator[SourceGrowth]:
     """All growths of a file, in the order of its lines."""
     found = [one for scope in source.scopes for one in _in_scope(source, scope)]
@@ -259,10 +279,33 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         if found is None:
             continue
         place, repeated = found
+        if _has_a_place_for_each(source, added, place):
+            continue
         if key is not None and not _is_new_key(source, key, repeated):
             continue
         if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
+
+
+def _has_a_place_for_each(source: "Source", added: Adding, place: Place) -> bool:
+    """Whether what is added takes the place of something: an item of an array or a full list.
+
+    An object with a method `append` of its own is no container: that method is read by itself.
+    """
+    kinds = source.kinds(root_of(added.container))
+    if kinds & _NO_CONTAINERS:
+        return True
+    is_item = isinstance(added.node, ast.Assign) and added.key is not None
+    return is_item and any(isinstance(one, _LISTS) for one in _values(source, place))
+
+
+def _values(source: "Source", place: Place) -> list[ast.expr | None]:
+    """All that a container is bound to."""
+    if place.is_attribute:
+        made = source.names.field_bindings(place.scope, place.name)
+    else:
+        made = place.scope.binds[place.name]
+    return [one.value for one in made if one.how is How.VALUE]
 
 
 def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
@@ -272,15 +315,6 @@ def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Pla
         if home is not None and _outlives(*home):
             return home[0], repeated
     return None
-
-
-class Adding(NamedTuple):
-    """What adds something to something, before it is known whether that grows."""
-
-    node: ast.expr | ast.stmt
-    container: ast.expr
-    value: ast.expr
-    key: ast.expr | None
 
 
 def additions(scope: SourceScope) -> Iterator[Adding]:
@@ -529,13 +563,16 @@ def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) 
         return isinstance(target.slice, ast.Slice) and is_at(target.value, place)
     if isinstance(node, ast.AugAssign) or not is_at(target, place):
         return False
-    if repeated.is_loop:
+    if repeated.is_loop and (not place.is_attribute or repeated.holds(node)):
         return repeated.holds(node)
     method = next(
         (one for one in around(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)),
         None,
     )
-    once = ("__init__", "on_train_begin", "set_model", "set_params", "reset", "__post_init__")
+    once = ["__init__", "on_train_begin", "set_model", "set_params", "__post_init__"]
+    if not repeated.is_loop:
+        # Of a callback, it is mostly called once, when training begins.
+        once.append("reset")
     return method is not None and method.name not in once
 
 
