@@ -69,6 +69,22 @@ class GrowingContainer(Cause):
         for episode in range(1000):
             for state, reward in play(episode):
                 memory.append((state, reward))
+
+    Known problems:
+
+        A list that is read after its loop is taken for the result of the loop, whatever its
+        size.
+        A list that another file empties is not seen to be emptied.
+        A value of a library that `lowwater check` does not know is not taken for an array.
+        Tables that grow by `np.concatenate` are found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Every program that uses TensorFlow, Keras, JAX or torch.
     """
 
     code = "LW102"

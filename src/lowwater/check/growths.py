@@ -26,7 +26,7 @@ _REMOVING: Final = frozenset(
 )
 _MOST_STEPS: Final = 6
 _NO_CONTAINERS: Final = frozenset(
-    {ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.INSTANCE}
+    {ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.INSTANCE, ValueKind.MODULE}
 )
 _LISTS: Final = (ast.List, ast.ListComp, ast.BinOp)
 # What is worth a question: numbers and texts are kept by every program.
