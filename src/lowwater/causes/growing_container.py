@@ -146,6 +146,7 @@ def _stays(growth: "SourceGrowth") -> bool:
         return False
     if growth.is_collected or not growth.is_worked_through:
         return False
-    # A loop that fills an attribute in one method reads data; one that trains does so for ever.
-    is_filled = growth.place.is_attribute and not growth.round.through
+    # A loop that fills a list of its own function, or an attribute from one method, gathers data;
+    # one that trains does so for as long as the training takes.
+    is_filled = growth.is_of_function or (growth.place.is_attribute and not growth.round.through)
     return not is_filled or growth.source.trains(growth.round)

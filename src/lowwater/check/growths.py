@@ -106,9 +106,17 @@ class SourceGrowth:
         `self.blocks.append(…)` of a model, and `x = blocks[i](x)` in the function that made them.
         """
         if self.place.is_attribute:
-            return self.owner in (ValueKind.MODEL, ValueKind.LAYER)
-        is_local = self.place.scope.is_function
-        return is_local and any(map(self._is_item, _called(self.place.scope)))
+            is_in_constructor = scope_of(self.node).name == "__init__" and not self.round.through
+            return is_in_constructor or self.owner in (ValueKind.MODEL, ValueKind.LAYER)
+        if not self.place.scope.is_function:
+            return False
+        calls = [call for inner in self.place.scope.inside() for call in inner.calls]
+        return any(self._is_item(call.func) or self._is_passed_on(call) for call in calls)
+
+    def _is_passed_on(self, call: ast.Call) -> bool:
+        """`Sequential(*blocks)`: the items become parts of something."""
+        given = (one.value for one in call.args if isinstance(one, ast.Starred))
+        return any(is_at(one, self.place) for one in given)
 
     def _is_item(self, func: ast.expr) -> bool:
         """Whether what is called is an item of the container."""
@@ -130,6 +138,11 @@ class SourceGrowth:
     def is_shared(self) -> bool:
         """Whether it belongs to a class, and so to all of its objects."""
         return self.source.is_shared(self.place)
+
+    @property
+    def is_of_function(self) -> bool:
+        """Whether it is a name of a function, and so ends with the call."""
+        return self.place.scope.is_function
 
     @cached_property
     def is_collected(self) -> bool:
@@ -247,12 +260,6 @@ class SourceGrowth:
         return self.source.names.instance(self.place.scope).kind
 
 
-def _called(scope: SourceScope) -> Iterator[ast.expr]:
-    for inner in scope.inside():
-        for call in inner.calls:
-            yield call.func
-
-
 class Adding(NamedTuple):
     """What adds something to something, before it is known whether that grows."""
 
@@ -309,11 +316,14 @@ def _values(source: "Source", place: Place) -> list[ast.expr | None]:
 
 
 def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
-    """The container, and the coarsest round that it outlives: the epoch, not the loop in it."""
+    """The container, and the coarsest round that it outlives: the epoch, not the loop in it.
+
+    Where it is made in a coarser round, all is dropped with that.
+    """
     for repeated in reversed(source.rounds(node)):
         home = source.home_of(container, repeated)
-        if home is not None and _outlives(*home):
-            return home[0], repeated
+        if home is not None:
+            return (home[0], repeated) if _outlives(*home) else None
     return None
 
 

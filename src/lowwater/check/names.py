@@ -225,10 +225,28 @@ class Resolver:
         """What is at a path of an unpacked value."""
         while path and isinstance(value, ast.Tuple | ast.List) and path[0] < len(value.elts):
             value, path = value.elts[path[0]], path[1:]
+        returned = self._returned(value, path) if path else _UNKNOWN
         things = self.things(value)
         for _ in path:
             things = _unique(self._items_of(things))
-        return things
+        return _unique((*returned, *things))
+
+    def _returned(self, value: ast.expr | None, path: tuple[int, ...]) -> Things:
+        """What is at a path of the tuples that a function of the project returns."""
+        if not isinstance(value, ast.Call) or self._depth >= _DEEPEST:
+            return _UNKNOWN
+        self._depth += 1
+        try:
+            return _unique(
+                thing
+                for function in self.things(value.func)
+                if function.scope is not None and function.scope.is_function
+                for returned in function.scope.returns
+                if isinstance(returned, ast.Tuple)
+                for thing in self._part(returned, path)
+            )
+        finally:
+            self._depth -= 1
 
     def _items_of(self, things: Things) -> Iterator[Thing]:
         for thing in things:

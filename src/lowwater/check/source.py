@@ -57,9 +57,15 @@ class Source:
 
     def calls_of(self, *names: str) -> Iterator[ast.Call]:
         """All calls whose last name is one of these: `model.fit(…)` is a call of `fit`."""
+        found = [call for name in dict.fromkeys(names) for call in self._by_last_name.get(name, ())]
+        yield from sorted(found, key=lambda one: (one.lineno, one.col_offset))
+
+    @cached_property
+    def _by_last_name(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
         for call in self.calls:
-            if last_name(call.func) in names:
-                yield call
+            found.setdefault(last_name(call.func), []).append(call)
+        return found
 
     @cached_property
     def growths(self) -> list[SourceGrowth]:
@@ -88,7 +94,26 @@ class Source:
 
     def calls_library(self, call: ast.Call, *names: str) -> bool:
         """Whether a call may be one of these functions: `keras.utils.clear_session`."""
+        if not self._may_be_called(last_name(call.func), names):
+            return False
         return any(thing.name in names and thing.scope is None for thing in self.things(call.func))
+
+    def _may_be_called(self, last: str, names: tuple[str, ...]) -> bool:
+        """A look at the name alone: most calls have another one, and are not followed."""
+        return last in self._renamed or any(name.rpartition(".")[2] == last for name in names)
+
+    @cached_property
+    def _renamed(self) -> frozenset[str]:
+        """The names that may stand for a function of another name; "" for what has no name."""
+        found = {""}
+        for scope in self.scopes:
+            for name, bindings in scope.binds.items():
+                if any(_is_renaming(one, name) for one in bindings):
+                    found.add(name)
+            for store in scope.stores:
+                if isinstance(store.target, ast.Attribute):
+                    found.add(store.target.attr)
+        return frozenset(found)
 
     def leads_to(self, node: ast.expr | None, kind: ValueKind | str) -> Thing | None:
         """The thing of this kind that a value is, or that it has as an attribute."""
@@ -461,7 +486,7 @@ class Source:
             holder = binder(value.id, scope_of(value))
             bound = [] if holder is None else holder.binds[value.id]
             return any(
-                one.how is How.VALUE
+                one.how in (How.VALUE, How.PART)
                 and one.value is not None
                 and repeated.holds(one.node)
                 and self.is_of_round(one.value, repeated)
@@ -734,6 +759,16 @@ class Source:
     def text_of(self, node: ast.expr | ast.stmt) -> str:
         """An expression as it is written, on one line."""
         return " ".join((ast.get_source_segment(self.file.text, node) or ast.unparse(node)).split())
+
+
+def _is_renaming(binding: Binding, name: str) -> bool:
+    """Whether a name may stand for something that has another one."""
+    if binding.how is How.IMPORT:
+        node, alias = binding.node
+        return isinstance(node, ast.ImportFrom) and (
+            alias.name != name or not _is_of_library(node, alias)
+        )
+    return binding.how is not How.DEFINED
 
 
 def _is_of_library(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:

@@ -26,26 +26,36 @@ Seen = frozenset[tuple[str, int]]
 
 
 @cache
-def _words() -> tuple[tuple[tuple[str, int], tuple[bytes, ...]], ...]:
-    groups = (
-        ((cause.code, number), words)
-        for cause in SOURCE_CAUSES
-        for number, words in enumerate((cause.words, cause.words_beside))
-    )
-    return tuple((key, tuple(word.encode() for word in words)) for key, words in groups if words)
+def _words() -> dict[bytes, tuple[tuple[str, int], ...]]:
+    """Each word once, with the groups that it is in."""
+    found: dict[bytes, tuple[tuple[str, int], ...]] = {}
+    for cause in SOURCE_CAUSES:
+        for number, words in enumerate((cause.words, cause.words_beside)):
+            for word in words:
+                key = word.encode()
+                found[key] = (*found.get(key, ()), (cause.code, number))
+    return found
+
+
+@cache
+def _groups() -> Seen:
+    return frozenset(key for keys in _words().values() for key in keys)
 
 
 ALL_CODES: Final = frozenset(cause.code for cause in SOURCE_CAUSES)
 
 
 def _seen(data: bytes) -> Seen:
-    return frozenset(key for key, words in _words() if any(word in data for word in words))
+    seen: set[tuple[str, int]] = set()
+    for word, keys in _words().items():
+        if not seen.issuperset(keys) and word in data:
+            seen.update(keys)
+    return frozenset(seen)
 
 
 def _codes(seen: Seen) -> frozenset[str]:
     """The causes of which all that they need was seen."""
-    missing = {key[0] for key, _ in _words() if key not in seen}
-    return ALL_CODES - missing
+    return ALL_CODES - {code for code, _ in _groups() - seen}
 
 
 def own_codes(data: bytes) -> frozenset[str]:
@@ -89,7 +99,7 @@ class WordSearch:
 
     def _reach(self, path: str, data: bytes, depth: int) -> tuple[Seen, bool]:
         seen, is_about = _seen(data), is_about_frameworks(data)
-        if not depth or (is_about and len(seen) == len(_words())):
+        if not depth or (is_about and len(seen) == len(_groups())):
             return seen, is_about
         for dotted, level in imports(data):
             found = self._find(dotted, path, level)

@@ -34,11 +34,29 @@ def test_models_of_a_helper_in_another_file_that_are_kept_are_found():
     assert finding.message == "`kept` keeps the model of every iteration."
 
 
+def test_model_that_a_helper_returns_with_its_score_is_found():
+    text = """
+    import helper
+    def trained(units):
+        model = helper.build(units)
+        return model, 0.5
+
+    kept = []
+    for units in widths:
+        model, score = trained(units)
+        kept.append(model)
+        scores.append(score)
+    """
+    assert codes(text, helper=HELPER) == ["LW201"]
+    assert codes(text.replace("kept.append(model)", "kept.append(score)"), helper=HELPER) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "kept = []\nfor units in widths:\n    kept.append(build(units))\n    kept.pop(0)",
         "for units in widths:\n    kept = []\n    kept.append(build(units))",
+        "for x in y:\n    kept = []\n    for units in widths:\n        kept.append(build(units))",
         "kept = []\nfor units in (1, 2, 3):\n    kept.append(build(units))",
         "kept = []\nmodel = build(1)\nfor units in widths:\n    kept.append(model)",
         "best = {}\nfor units in widths:\n    best['model'] = build(units)",
@@ -111,6 +129,20 @@ def test_one_model_that_is_trained_in_a_loop_is_acquitted():
             for block in blocks:
                 x = block(x)
             return blocks[0](x)
+        """,
+        """
+        class Generator:
+            def __init__(self, sizes):
+                self.blocks = []
+                for size in sizes:
+                    self.blocks.append(keras.Sequential([]))
+        """,
+        """
+        def net(sizes):
+            blocks = []
+            for size in sizes:
+                blocks.append(keras.Sequential([]))
+            return keras.Sequential(*blocks)
         """,
     ],
 )

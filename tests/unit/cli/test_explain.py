@@ -49,6 +49,11 @@ Stays flat:
         runs.append(model.fit(x, y, epochs=5).history)
 
 Fix: Keep the numbers, not the object: `runs.append(history.history)`.
+
+Found in source: The `History` of a model that each round makes is added to a
+container.
+
+Measured: 1.0 MiB per iteration in the specimen of this rule.
 """
     )
 
