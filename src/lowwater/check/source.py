@@ -273,10 +273,6 @@ class Source:
             self._reached_from[node] = list(self._reach(node))
         return self._reached_from[node]
 
-    def is_called_in(self, function: ast.AST, repeated: Round) -> bool:
-        """Whether a function of the project is called in a round, as far as a few calls lead."""
-        return any(one.node is function for one in self._functions_reached(repeated.node))
-
     def _reach(self, node: ast.AST) -> Iterator[SourceScope]:
         seen: set[SourceScope] = set()
         waiting = [(call, _MOST_HOPS) for call in self.calls if node in around(call)]
