@@ -48,6 +48,19 @@ class DatasetCache(Cause):
     Stays flat:
 
         dataset = tf.data.Dataset.range(1000).map(load).cache().repeat().batch(32)
+
+    Known problems:
+
+        Whether a data set is large cannot be read. A data set that is made in another file and
+        passed on through several objects is not followed.
+
+    Fix safety:
+
+        There is no automatic fix: moving `cache()` changes which elements an epoch sees.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW301"

@@ -47,6 +47,19 @@ class PipelinePerRound(Cause):
         for fold in range(10):
             frames.data = load(fold)
             model.fit(frames, epochs=1)
+
+    Known problems:
+
+        A pipeline that another file makes is found only when the program runs. What an old data
+        set keeps may be small, such as file names.
+
+    Fix safety:
+
+        There is no automatic fix: a pipeline that is made once needs another way to get new data.
+
+    Applies to:
+
+        TensorFlow 2, up to and including 2.21.
     """
 
     code = "LW304"

@@ -43,6 +43,18 @@ class PyFunctionTape(Cause):
                     tf.numpy_function(log, [predicted], [])
                 loss = loss_of(y, predicted)
             optimizer.apply(tape.gradient(loss, weights), weights)
+
+    Known problems:
+
+        A result that is used, but not for the loss, is found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: a `numpy_function` passes NumPy arrays to the function.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW305"
