@@ -95,7 +95,7 @@ class GeneratorRetention(Cause):
         return Claim(message, where=line_of(holder), holder=name)
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A generator or data set adds what it hands out to a container, and nothing bounds it."""
+        """A generator or data set adds its batches to a container that nothing limits."""
         for growth in source.growths:
             giver = source.giver_of(growth)
             if giver is None or growth.keeps_model:

@@ -89,7 +89,7 @@ class LargeBuffer(Cause):
         return Claim(message, where=buffer.where, holder="Dataset.shuffle")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A shuffle whose buffer holds batches, or what a `map` has decoded."""
+        """`shuffle()` after `batch()`, or after a `map` that reads or decodes files."""
         windows = _batched_again(source)
         for shuffle, before in source.steps_of("shuffle"):
             size = shuffle.given("buffer_size")

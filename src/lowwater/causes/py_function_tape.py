@@ -84,7 +84,7 @@ class PyFunctionTape(Cause):
         return Claim(message, where=where, holder="tensorflow tape cache")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A `py_function` in the block of a tape, whose result no loss can depend on."""
+        """A `py_function` in the block of a tape, whose result is not used."""
         for call in source.calls_of("py_function"):
             is_known = source.calls_library(
                 call, "tensorflow.py_function", "tensorflow.v1.py_function"
