@@ -109,7 +109,7 @@ class DatasetCache(Cause):
         return Claim(message, where=cache.where, holder="Dataset.cache")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """`cache()` after `repeat()`, `shuffle()` or a random `map`, or called again in each round."""
+        """`cache()` after `repeat`, `shuffle` or a random `map`, or called again in each round."""
         meant = _evaluated(source)
         shuffled = meant | _reshuffled(source)
         for cache, before in source.steps_of("cache"):

@@ -97,7 +97,7 @@ class PipelinePerRound(Cause):
         return Claim(message, where or nearest_line(holder), "tensorflow default graph")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """Each round of a loop gives TensorFlow a new generator, function or data set with new data."""
+        """Each round of a loop gives TensorFlow a new generator, function or data set."""
         for call in source.calls_of("from_generator"):
             repeated = _round_of(source, call, _first(call, "generator"))
             if repeated is not None and source.calls_library(
