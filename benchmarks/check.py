@@ -1,9 +1,8 @@
 """How often `lowwater check` is right over all specimens, rule by rule, and how fast it is.
 
 Two tables. The first holds what is found in every specimen against its first line: *to find* are
-the leaking programs that expect the rule, and of what is found, that is *right* which the first
-line expects, at a line that it names. What a rule says of an innocent program without accusing it
-(a cache that fills, a buffer) is *a note*.
+the leaking programs that ask for the rule, and of what is told, that is *right* which the first
+line expects, at a line that it names, or which accuses nothing (a cache that fills, a buffer).
 
 The second is the time of one run over the installed `keras`, with as many processes as there are
 cores, beside `ast.parse` of the same files on the same cores: both start an interpreter and read
@@ -22,9 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,100 +31,35 @@ from pathlib import Path
 # The grammar of the first lines stands with the tests that hold us to them.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from lowwater.check.config import CheckOptions
 from lowwater.check.modules import ProjectModules
-from lowwater.check.run import read, run
+from lowwater.check.run import read
 from lowwater.check.walk import files
-from lowwater.check.words import SOURCE_CAUSES, WordSearch
-from lowwater.model.source import SourceFinding
-from replay.first_line import INNOCENT, SPECIMENS, Truth, truth_of
+from lowwater.check.words import WordSearch
+from replay.source_rates import rates
 
 MIB = 1024 * 1024
 
 
-@dataclass
-class Rule:
-    """What one rule has found in all specimens."""
-
-    code: str
-    name: str
-    to_find: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    right: int = 0
-    wrong: int = 0
-    notes: int = 0
-
-    @property
-    def missed(self) -> list[str]:
-        """The leaking programs that expect it, and in which it found nothing."""
-        return [name for name in self.to_find if name not in self.seen]
-
-    def cells(self) -> str:
-        """The row of the table."""
-        found = len(self.to_find) - len(self.missed)
-        told = self.right + self.wrong
-        return (
-            f"| {self.code} {self.name} | {len(self.to_find)} | {_share(found, len(self.to_find))} "
-            f"| {told} | {_share(self.right, told)} | {self.notes} | {', '.join(self.missed)} |"
+def print_specimens() -> None:
+    """The table of the rules, and its totals."""
+    rows = [*rates()]
+    print("| rule | to find | found | told | right | missed |\n|---|---|---|---|---|---|")
+    for row in rows:
+        preview = " (preview)" if row.is_preview else ""
+        print(
+            f"| {row.code}{preview} | {row.expected} | {_share(row.seen, row.expected)} "
+            f"| {row.findings} | {_share(row.right, row.findings)} | {', '.join(row.missed)} |"
         )
+    expected, seen = sum(row.expected for row in rows), sum(row.seen for row in rows)
+    findings, right = sum(row.findings for row in rows), sum(row.right for row in rows)
+    print(
+        f"\nrecall {_share(seen, expected)} of {expected}, "
+        f"precision {_share(right, findings)} of {findings}"
+    )
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} ({part / whole:.0%})" if whole else "–"
-
-
-def judge_specimens() -> list[Rule]:
-    """Every rule over every specimen."""
-    rules = {cause.code: Rule(cause.code, cause.name) for cause in SOURCE_CAUSES}
-    for path in sorted(SPECIMENS.glob("*.py")):
-        truth = truth_of(path)
-        found = run([str(path)], CheckOptions(preview=True)).findings
-        for code in _expected(truth, found):
-            if code in rules:
-                rules[code].to_find.append(path.stem)
-        for one in found:
-            if one.code in rules:
-                _count(rules[one.code], one, truth, path.stem)
-    return list(rules.values())
-
-
-def _expected(truth: Truth, found: Sequence[SourceFinding]) -> Iterator[str]:
-    """The code that each clause expects: of several that are equally right, the one found."""
-    codes = {one.code for one in found}
-    for clause in truth.findings:
-        if truth.is_leak:
-            yield next((code for code in clause.codes if code in codes), clause.codes[0])
-
-
-def _count(rule: Rule, finding: SourceFinding, truth: Truth, name: str) -> None:
-    lines = [one.lines for one in truth.findings if rule.code in one.codes]
-    is_right = any(not each or finding.span.line in each for each in lines)
-    if is_right:
-        rule.right += 1
-        rule.seen.add(name)
-    elif rule.code in INNOCENT:
-        rule.notes += 1
-    else:
-        rule.wrong += 1
-
-
-def print_specimens() -> None:
-    """The table of the rules, and its totals."""
-    rules = judge_specimens()
-    print(
-        "| rule | to find | found | told | right | notes | missed |\n|---|---|---|---|---|---|---|"
-    )
-    for rule in sorted(rules, key=lambda one: one.code):
-        print(rule.cells())
-    to_find = sum(len(one.to_find) for one in rules)
-    found = to_find - sum(len(one.missed) for one in rules)
-    right, wrong = sum(one.right for one in rules), sum(one.wrong for one in rules)
-    flat = [path for path in SPECIMENS.glob("*.py") if not truth_of(path).is_leak]
-    print(
-        f"\nrecall {_share(found, to_find)} of {to_find}, "
-        f"precision {_share(right, right + wrong)} of {right + wrong}; "
-        f"{len(flat)} of {len([*SPECIMENS.glob('*.py')])} programs are innocent"
-    )
 
 
 def parse_all(paths: Sequence[str]) -> int:
