@@ -77,11 +77,13 @@ class LargeBuffer(Cause):
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A shuffle whose buffer holds batches, or what a `map` has decoded."""
+        windows = _batched_again(source)
         for shuffle, before in source.steps_of("shuffle"):
             size = shuffle.given("buffer_size")
             if size is None or _is_one(size):
                 continue
-            if all(_is_batched(source, way) for way in before):
+            is_window = shuffle.call in windows
+            if not is_window and all(_is_batched(source, way) for way in before):
                 yield source.claim(
                     shuffle,
                     f"`shuffle()` comes after `batch()`: its buffer holds {_many(source, size)} "
@@ -97,6 +99,18 @@ class LargeBuffer(Cause):
                     label="stays in memory while the data set is read",
                     fix=_DECODED_FIX,
                 )
+
+
+def _batched_again(source: "Source") -> set[ast.Call]:
+    """The shuffles whose elements are batched later: what was batched before are their windows."""
+    return {
+        step.call
+        for name in _BATCHING
+        for _, before in source.steps_of(name)
+        for way in before
+        for step in way.steps
+        if step.name == "shuffle"
+    }
 
 
 def _is_one(size: ast.expr) -> bool:
@@ -115,7 +129,8 @@ def _is_batched(source: "Source", way: "SourcePipeline") -> bool:
         if step.name in _OTHERS:
             return False
         if step.name in _BATCHING:
-            return True
+            size = step.given("batch_size")
+            return size is None or not _is_one(size)
     start = way.start
     if not isinstance(start, ast.Call) or not source.calls_library(start, *_BATCHED_SOURCES):
         return False

@@ -57,6 +57,14 @@ class PipelinePerRound(Cause):
 
     words = ("from_generator", "py_function", "numpy_function", "py_func", "Sequence", "PyDataset",
              "ImageDataGenerator", "yield")  # fmt: skip
+    words_beside = (
+        ".fit(",
+        ".fit_generator(",
+        ".evaluate(",
+        ".predict(",
+        "from_generator",
+        ".map(",
+    )
     measured = "2.0 MiB per iteration in the specimen of this rule"
     is_preview = True
 
@@ -76,7 +84,7 @@ class PipelinePerRound(Cause):
         return Claim(message, where or nearest_line(holder), "tensorflow default graph")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A function or data set that is given to TensorFlow in each round, and keeps what the round made."""
+        """TensorFlow gets a function or data set in each round, and with it what the round made."""
         for call in source.calls_of("from_generator"):
             repeated = _round_of(source, call, _first(call, "generator"))
             if repeated is not None and source.calls_library(

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lowwater.check.givers import is_data_set, is_handed_out
-from lowwater.check.library import REDUCTIONS
+from lowwater.check.library import REDUCTIONS, is_known
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -25,15 +25,18 @@ _REMOVING: Final = frozenset(
     {"clear", "pop", "popleft", "popitem", "remove", "discard", "get_nowait", "reset"}
 )
 _MOST_STEPS: Final = 6
-_NO_CONTAINERS: Final = frozenset(
-    {ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.INSTANCE, ValueKind.MODULE}
-)
 _LISTS: Final = (ast.List, ast.ListComp, ast.BinOp)
 # What is worth a question: numbers and texts are kept by every program.
 _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
     ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
     ValueKind.OPTIMIZER, ValueKind.TRACED, ValueKind.SESSION, ValueKind.GRAPH, ValueKind.VARIABLE,
 }  # fmt: skip
+# `np.append` makes a new array, and an array has its size: neither grows by what is put there.
+# An object of the project has an `append` of its own, and that method is read by itself.
+_NO_CONTAINERS: Final = frozenset(
+    {ValueKind.MODULE, ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.ARRAY, ValueKind.TENSOR,
+     ValueKind.VARIABLE, ValueKind.INSTANCE}
+)  # fmt: skip
 _WHAT: Final = {
     "predict": "the predictions",
     "predict_on_batch": "the predictions",
@@ -93,6 +96,11 @@ class SourceGrowth:
     def is_heavy(self) -> bool:
         """Whether arrays or tensors are kept."""
         return bool(self.kinds & HEAVY)
+
+    @cached_property
+    def is_handed_out(self) -> bool:
+        """Whether what is kept is what a generator or data set hands out, of whatever kind."""
+        return is_handed_out(self.source, scope_of(self.node), self.value)
 
     @cached_property
     def keeps_model(self) -> bool:
@@ -280,7 +288,11 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         node, container, value, key = added
         if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
             continue
-        if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
+        if source.kinds(container) & _NO_CONTAINERS:
+            continue
+        # A set of what was seen keeps it on purpose, to hand it out once.
+        is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
+        if not (source.kinds(value) & _MATTERS or is_batch):
             continue
         found = _coarsest(source, node, container)
         if found is None:
@@ -294,14 +306,14 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
 
 
-def _has_a_place_for_each(source: "Source", added: Adding, place: Place) -> bool:
-    """Whether what is added takes the place of something: an item of an array or a full list.
+def is_set(node: ast.AST) -> bool:
+    """Whether something is added to a set."""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_call and node.func.attr == "add"  # type: ignore[attr-defined]
 
-    An object with a method `append` of its own is no container: that method is read by itself.
-    """
-    kinds = source.kinds(root_of(added.container))
-    if kinds & _NO_CONTAINERS:
-        return True
+
+def _has_a_place_for_each(source: "Source", added: Adding, place: Place) -> bool:
+    """Whether what is added takes the place of an item: `results = [None] * n`."""
     is_item = isinstance(added.node, ast.Assign) and added.key is not None
     return is_item and any(isinstance(one, _LISTS) for one in _values(source, place))
 
@@ -557,12 +569,17 @@ def _may_limit(source: "Source", node: ast.AST, place: Place) -> bool:
     return isinstance(node, ast.Call) and not _only_reads(source, node)
 
 
+def _is_reader(owner: Thing) -> bool:
+    """Whether the methods of an object leave the containers of the program as they are."""
+    return owner.scope is None and owner.kind not in (ValueKind.CONTAINER, ValueKind.BOUNDED)
+
+
 def _only_reads(source: "Source", call: ast.Call) -> bool:
     """Whether it is a function of a library, which changes no container of the program."""
     things = source.things(call.func)
     return bool(things) and all(
-        (thing.scope is None and thing.kind is ValueKind.FUNCTION)
-        or (thing.kind is ValueKind.METHOD and thing.of is not None and thing.of.scope is None)
+        (thing.scope is None and thing.kind is ValueKind.FUNCTION and is_known(thing.name))
+        or (thing.kind is ValueKind.METHOD and thing.of is not None and _is_reader(thing.of))
         for thing in things
     )
 
