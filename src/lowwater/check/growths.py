@@ -25,16 +25,18 @@ _REMOVING: Final = frozenset(
     {"clear", "pop", "popleft", "popitem", "remove", "discard", "get_nowait", "reset"}
 )
 _MOST_STEPS: Final = 6
-# `np.append` makes a new array, and an array has its size: neither grows by what is put there.
-_NO_CONTAINERS: Final = frozenset(
-    {ValueKind.ARRAY, ValueKind.TENSOR, ValueKind.VARIABLE, ValueKind.INSTANCE, ValueKind.MODULE}
-)
 _LISTS: Final = (ast.List, ast.ListComp, ast.BinOp)
 # What is worth a question: numbers and texts are kept by every program.
 _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
     ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
     ValueKind.OPTIMIZER, ValueKind.TRACED, ValueKind.SESSION, ValueKind.GRAPH, ValueKind.VARIABLE,
 }  # fmt: skip
+# `np.append` makes a new array, and an array has its size: neither grows by what is put there.
+# An object of the project has an `append` of its own, and that method is read by itself.
+_NO_CONTAINERS: Final = frozenset(
+    {ValueKind.MODULE, ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.ARRAY, ValueKind.TENSOR,
+     ValueKind.VARIABLE, ValueKind.INSTANCE}
+)  # fmt: skip
 _WHAT: Final = {
     "predict": "the predictions",
     "predict_on_batch": "the predictions",
@@ -309,13 +311,7 @@ def is_set(node: ast.AST) -> bool:
 
 
 def _has_a_place_for_each(source: "Source", added: Adding, place: Place) -> bool:
-    """Whether what is added takes the place of something: an item of an array or a full list.
-
-    An object with a method `append` of its own is no container: that method is read by itself.
-    """
-    kinds = source.kinds(root_of(added.container))
-    if kinds & _NO_CONTAINERS:
-        return True
+    """Whether what is added takes the place of an item: `results = [None] * n`."""
     is_item = isinstance(added.node, ast.Assign) and added.key is not None
     return is_item and any(isinstance(one, _LISTS) for one in _values(source, place))
 
