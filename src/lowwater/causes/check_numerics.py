@@ -41,6 +41,18 @@ class CheckNumerics(Cause):
             model = build_model()
             model.predict(x[fold])
             keras.utils.clear_session()
+
+    Known problems:
+
+        A check that another file switches on is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: whether the check is still needed is for you to decide.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW214"

@@ -45,6 +45,19 @@ class ClearSessionInEpoch(Cause):
         model.fit(x, y, epochs=100)
         del model
         keras.utils.clear_session()
+
+    Known problems:
+
+        A model that the loop gets from a helper of another library is not seen to be the same
+        one.
+
+    Fix safety:
+
+        There is no automatic fix: the numbers that `tf.random` draws change without the call.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW206"

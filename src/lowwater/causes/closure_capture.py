@@ -50,6 +50,19 @@ class ClosureCapture(Cause):
         for epoch in range(100):
             mean = float(model.predict(x).mean())
             reports.append(lambda mean=mean: print(mean))
+
+    Known problems:
+
+        A function inside a tuple or a dict is not seen.
+        A bound method, such as `model.predict`, is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Every program that uses TensorFlow, Keras, JAX or torch.
     """
 
     code = "LW104"

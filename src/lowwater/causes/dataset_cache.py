@@ -48,6 +48,19 @@ class DatasetCache(Cause):
     Stays flat:
 
         dataset = tf.data.Dataset.range(1000).map(load).cache().repeat().batch(32)
+
+    Known problems:
+
+        Whether a data set is large cannot be read. A data set that is made in another file and
+        passed on through several objects is not followed.
+
+    Fix safety:
+
+        There is no automatic fix: moving `cache()` changes which elements an epoch sees.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW301"
@@ -96,59 +109,97 @@ class DatasetCache(Cause):
         return Claim(message, where=cache.where, holder="Dataset.cache")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A cache in memory after what never ends or changes, or one in each round."""
-        shuffled = _reshuffled(source)
+        """`cache()` after `repeat`, `shuffle` or a random `map`, or called again in each round."""
+        meant = _evaluated(source)
+        shuffled = meant | _reshuffled(source)
         for cache, before in source.steps_of("cache"):
-            if _is_in_memory(cache):
-                yield from _misplaced(source, cache, before, shuffled)
+            if not _is_in_memory(cache):
+                continue
+            claim = _costly(source, cache, before)
+            if claim is None and cache.call not in meant:
+                claim = _augmented(source, cache, before)
+            if claim is None and cache.call not in shuffled:
+                claim = _ordered(source, cache, before)
+            if claim is not None:
+                yield claim
         yield from _kept_caches(source)
 
 
-def _misplaced(
-    source: "Source",
-    cache: "PipelineStep",
-    before: "list[SourcePipeline]",
-    shuffled: set[ast.Call],
-) -> "Iterator[SourceClaim]":
-    """What is wrong with the place of one `cache()`; the costliest is said."""
-    repeat = next((one for way in before if (one := _endless(way))), None)
-    if repeat is not None:
-        yield source.claim(
+def _costly(
+    source: "Source", cache: "PipelineStep", before: "list[SourcePipeline]"
+) -> "SourceClaim | None":
+    """A cache that holds more than the data set, or holds it in vain."""
+    if any(map(_is_endless, before)):
+        return source.claim(
             cache,
             "`cache()` comes after `repeat()`: its input never ends, so it keeps filling.",
             label="every element of every pass stays in memory",
             fix=_ORDER_FIX,
         )
-        return
-    times = next((one for way in before if (one := _times(source, way))), None)
+    times = next((often for way in before if (often := _times(source, way))), None)
     if times is not None:
-        yield source.claim(
+        return source.claim(
             cache,
             f"`cache()` comes after `repeat({times})`, and keeps every element once for each pass.",
             label="the data set stays in memory several times",
             fix=_ORDER_FIX,
         )
-    elif _is_renewed(source, cache.call, before):
-        yield source.claim(
+    if _is_renewed(source, cache.call, before):
+        return source.claim(
             cache,
-            "`cache()` is called in each iteration: each new cache fills again, and is read once.",
+            "`cache()` is called in each iteration: each new cache fills again.",
             label="all elements are kept in memory while the iteration lasts",
             fix=_ANEW_FIX,
         )
-    elif any(_is_augmented(source, way) for way in before):
-        yield source.claim(
-            cache,
-            "`cache()` comes after a random `map`: every epoch reads the elements of the first.",
-            label="augmented once, not in every epoch",
-            fix=_AUGMENT_FIX,
-        )
-    elif cache.call not in shuffled and any(map(_is_shuffled, before)):
-        yield source.claim(
-            cache,
-            "`cache()` comes after `shuffle()`: every epoch reads the order of the first.",
-            label="shuffled once, not in every epoch",
-            fix=_ORDER_KEPT_FIX,
-        )
+    return None
+
+
+def _augmented(
+    source: "Source", cache: "PipelineStep", before: "list[SourcePipeline]"
+) -> "SourceClaim | None":
+    """A cache that freezes random augmentation."""
+    if not any(_is_augmented(source, way) for way in before):
+        return None
+    return source.claim(
+        cache,
+        "`cache()` comes after a random `map`: every epoch reads the elements of the first.",
+        label="augmented once, not in every epoch",
+        fix=_AUGMENT_FIX,
+    )
+
+
+def _ordered(
+    source: "Source", cache: "PipelineStep", before: "list[SourcePipeline]"
+) -> "SourceClaim | None":
+    """A cache that freezes the order."""
+    if not any(map(_is_shuffled, before)):
+        return None
+    return source.claim(
+        cache,
+        "`cache()` comes after `shuffle()`: every epoch reads the order of the first.",
+        label="shuffled once, not in every epoch",
+        fix=_ORDER_KEPT_FIX,
+    )
+
+
+def _evaluated(source: "Source") -> set[ast.Call]:
+    """The caches that only evaluation reads: there neither order nor augmentation matters."""
+    trained: set[ast.Call] = set()
+    others: set[ast.Call] = set()
+    for call in source.calls_of("fit", "evaluate", "predict"):
+        named = {one.arg: one.value for one in call.keywords if one.arg is not None}
+        data = call.args[0] if call.args else named.get("x")
+        is_training = getattr(call.func, "attr", "") == "fit"
+        (trained if is_training else others).update(_caches_in(source, data))
+        others.update(_caches_in(source, named.get("validation_data")))
+    return others - trained
+
+
+def _caches_in(source: "Source", data: ast.expr | None) -> "Iterator[ast.Call]":
+    for way in [] if data is None else source.pipelines(data):
+        for step in way.steps:
+            if step.name == "cache":
+                yield step.call
 
 
 def _is_in_memory(cache: "PipelineStep") -> bool:
@@ -156,14 +207,14 @@ def _is_in_memory(cache: "PipelineStep") -> bool:
     return given is None or (isinstance(given, ast.Constant) and not given.value)
 
 
-def _endless(way: "SourcePipeline") -> "PipelineStep | None":
-    """The `repeat()` before a cache that is never complete; `take(n)` after it makes it end."""
+def _is_endless(way: "SourcePipeline") -> bool:
+    """Whether a cache is never complete: `repeat()`, and no `take(n)` after it."""
     for step in way.steps:
         if step.name == "take":
-            return None
+            return False
         if step.name == "repeat" and _has_no_end(step):
-            return step
-    return None
+            return True
+    return False
 
 
 def _has_no_end(repeat: "PipelineStep") -> bool:
@@ -229,15 +280,22 @@ def _is_renewed(source: "Source", call: ast.Call, before: "list[SourcePipeline]"
     return (
         isinstance(way.start, ast.Name | ast.Attribute | ast.Call)
         and not loop.holds(way.start)
+        and not any(source.is_of_round(name, loop) for name in _names(call))
         and not any(source.changes(step.call, loop) for step in way.steps)
         and not source.changes(call, loop)
     )
 
 
+def _names(call: ast.Call) -> "Iterator[ast.Name]":
+    return (one for one in ast.walk(call) if isinstance(one, ast.Name))
+
+
 def _kept_caches(source: "Source") -> "Iterator[SourceClaim]":
     """Data sets with a cache of their own that are added to a container in each round."""
     for growth in source.growths:
-        if "data set" not in growth.kinds:
+        # A table of splits has names as keys, and is as long as it is meant to be.
+        is_table = growth.key is not None and not source.is_number(growth.key)
+        if "data set" not in growth.kinds or is_table:
             continue
         caches = [
             step

@@ -112,6 +112,20 @@ class EagerCache(Cause):
         draws = tf.random.Generator.from_seed(42)
         for step in range(10_000):
             noise = draws.normal((32, 8))
+
+    Known problems:
+
+        Only random numbers under a global seed are found in source. Changing shapes and Python
+        numbers are found when the program runs.
+        A seed that another file sets is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: a generator draws other numbers.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW209"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
+from lowwater.causes.model_accumulation import ModelAccumulation
 from lowwater.model import Evidence, GrowthSite, Holder, Step
 
 if TYPE_CHECKING:
@@ -45,6 +46,20 @@ class GeneratorRetention(Cause):
 
             def __getitem__(self, index):
                 return load(index)
+
+    Known problems:
+
+        A batch that an object of another class keeps is found only when the program runs.
+        So is one that the data set keeps by its index: there are as many as in one epoch.
+
+    Fix safety:
+
+        There is no automatic fix: the program may read what it keeps.
+
+    Applies to:
+
+        Generators, `keras.utils.PyDataset`, `keras.utils.Sequence` and
+        `torch.utils.data.Dataset`.
     """
 
     code = "LW303"
@@ -55,6 +70,7 @@ class GeneratorRetention(Cause):
     )
 
     words = ("yield", "__getitem__", "__next__")
+    words_beside = ModelAccumulation.words
     measured = "1.0 MiB per epoch in the specimen of this rule"
     is_preview = True
 
@@ -79,15 +95,19 @@ class GeneratorRetention(Cause):
         return Claim(message, where=line_of(holder), holder=name)
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A generator or data set adds what it hands out to a container, and nothing bounds it."""
+        """A generator or data set adds its batches to a container that nothing limits."""
         for growth in source.growths:
             giver = source.giver_of(growth)
-            if giver is None or growth.keeps_model or not (growth.is_heavy or not growth.kinds):
+            if giver is None or growth.keeps_model:
                 continue
-            gives = "yields" if giver.yields else "returns"
+            if not (growth.is_heavy or growth.is_handed_out):
+                continue
+            name, gives = (giver.name, "yields")
+            if not giver.yields and giver.outer is not None:
+                name, gives = giver.outer.name, "returns"
             yield source.claim(
                 growth.node,
-                f"`{growth.name}` grows with every batch that `{giver.name}` {gives}.",
+                f"`{growth.name}` grows with every batch that `{name}` {gives}.",
                 label=f"{growth.one} per batch, {growth.how_long}",
             )
 

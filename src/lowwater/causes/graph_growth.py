@@ -42,6 +42,19 @@ class GraphGrowth(Cause):
         for step in range(1000):
             session.run(train_op)
             best = session.run(best_op)
+
+    Known problems:
+
+        Only loops that run a session themselves are searched: operations that a helper adds are
+        found when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: what must move out of the loop is for you to decide.
+
+    Applies to:
+
+        TensorFlow 1, and `tf.compat.v1` of every TensorFlow 2.
     """
 
     code = "LW203"
@@ -53,7 +66,7 @@ class GraphGrowth(Cause):
     is_mostly_native = True
     words = (".run(",)
     words_beside = ("Session",)
-    measured = "about 120 KB per iteration in the specimen of this rule"
+    measured = "1.7 MiB per iteration in the specimen of this rule, of about 104 operations"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """A table of a graph that has ever more operations."""

@@ -43,6 +43,18 @@ class GreedyGpu(Cause):
         for gpu in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(gpu, True)
         tf.zeros(1)
+
+    Known problems:
+
+        A limit that another file, or the shell, sets is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: it must run before the first operation of each process.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW405"

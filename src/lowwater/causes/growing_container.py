@@ -69,6 +69,22 @@ class GrowingContainer(Cause):
         for episode in range(1000):
             for state, reward in play(episode):
                 memory.append((state, reward))
+
+    Known problems:
+
+        A list that is read after its loop is taken for the result of the loop, whatever its
+        size.
+        A list that another file empties is not seen to be emptied.
+        A value of a library that `lowwater check` does not know is not taken for an array.
+        Tables that grow by `np.concatenate` are found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: what to keep instead is for you to decide.
+
+    Applies to:
+
+        Every program that uses TensorFlow, Keras, JAX or torch.
     """
 
     code = "LW102"
@@ -126,8 +142,11 @@ def _stays(growth: "SourceGrowth") -> bool:
         return True
     if growth.is_shared:
         return True
+    if not growth.is_known_container:
+        return False
     if growth.is_collected or not growth.is_worked_through:
         return False
-    # A loop that fills an attribute in one method reads data; one that trains does so for ever.
-    is_filled = growth.place.is_attribute and not growth.round.through
+    # A loop that fills a list of its own function, or an attribute from one method, gathers data;
+    # one that trains does so for as long as the training takes.
+    is_filled = growth.is_of_function or (growth.place.is_attribute and not growth.round.through)
     return not is_filled or growth.source.trains(growth.round)

@@ -39,6 +39,20 @@ class HistoryKeepsModel(Cause):
         for fold in range(10):
             model = build_model()
             runs.append(model.fit(x, y, epochs=5).history)
+
+    Known problems:
+
+        A list comprehension of `fit` calls is not seen.
+        If the model itself is kept beside its history, LW201 reports it.
+
+    Fix safety:
+
+        There is no automatic fix: the program may read `history.params` or `history.epoch`,
+        which the numbers do not have.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW103"

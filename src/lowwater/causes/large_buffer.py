@@ -45,6 +45,19 @@ class LargeBuffer(Cause):
     Stays flat:
 
         dataset = paths.shuffle(10_000).map(decode).batch(64).prefetch(2)
+
+    Known problems:
+
+        How large an element is cannot be read: a buffer of small batches is found as well.
+        A batch that is batched again counts as one element, such as a window of a text.
+
+    Fix safety:
+
+        There is no automatic fix: shuffling earlier changes the order of the elements.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW302"
@@ -76,12 +89,14 @@ class LargeBuffer(Cause):
         return Claim(message, where=buffer.where, holder="Dataset.shuffle")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A shuffle whose buffer holds batches, or what a `map` has decoded."""
+        """`shuffle()` after `batch()`, or after a `map` that reads or decodes files."""
+        windows = _batched_again(source)
         for shuffle, before in source.steps_of("shuffle"):
             size = shuffle.given("buffer_size")
             if size is None or _is_one(size):
                 continue
-            if all(_is_batched(source, way) for way in before):
+            is_window = shuffle.call in windows
+            if not is_window and all(_is_batched(source, way) for way in before):
                 yield source.claim(
                     shuffle,
                     f"`shuffle()` comes after `batch()`: its buffer holds {_many(source, size)} "
@@ -97,6 +112,18 @@ class LargeBuffer(Cause):
                     label="stays in memory while the data set is read",
                     fix=_DECODED_FIX,
                 )
+
+
+def _batched_again(source: "Source") -> set[ast.Call]:
+    """The shuffles whose elements are batched later: what was batched before are their windows."""
+    return {
+        step.call
+        for name in _BATCHING
+        for _, before in source.steps_of(name)
+        for way in before
+        for step in way.steps
+        if step.name == "shuffle"
+    }
 
 
 def _is_one(size: ast.expr) -> bool:
@@ -115,7 +142,8 @@ def _is_batched(source: "Source", way: "SourcePipeline") -> bool:
         if step.name in _OTHERS:
             return False
         if step.name in _BATCHING:
-            return True
+            size = step.given("batch_size")
+            return size is None or not _is_one(size)
     start = way.start
     if not isinstance(start, ast.Call) or not source.calls_library(start, *_BATCHED_SOURCES):
         return False

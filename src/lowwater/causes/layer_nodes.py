@@ -45,6 +45,18 @@ class LayerNodes(Cause):
             copy.set_weights(backbone.get_weights())
             outputs = keras.layers.Dense(classes)(copy.output)
             model = keras.Model(copy.input, outputs)
+
+    Known problems:
+
+        A backbone that is called, `backbone(inputs)`, is found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: what must move out of the loop is for you to decide.
+
+    Applies to:
+
+        Keras 2 and 3, on every backend.
     """
 
     code = "LW212"

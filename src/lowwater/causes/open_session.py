@@ -36,6 +36,19 @@ class OpenSession(Cause):
         for job in jobs:
             with tf.compat.v1.Session() as session:
                 session.run(init_op)
+
+    Known problems:
+
+        If the file closes anything that may be a session, none of its sessions is blamed.
+        Sessions that stay the default session of a block are found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: when a session is no longer needed is for you to decide.
+
+    Applies to:
+
+        TensorFlow 1, and `tf.compat.v1` of every TensorFlow 2.
     """
 
     code = "LW204"

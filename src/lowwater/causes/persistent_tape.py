@@ -46,6 +46,19 @@ class PersistentTape(Cause):
             with tf.GradientTape() as tape:
                 loss = loss_of(model(x), y)
             gradients = tape.gradient(loss, model.trainable_variables)
+
+    Known problems:
+
+        A tape that stays open over several steps of a loop is found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: gradients that are taken from the tape later must be taken in
+        its step.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW208"

@@ -54,6 +54,19 @@ class SerializableRegistry(Cause):
 
         for fold in range(10):
             model.compile("sgd", Weighted(load_weights(fold)))
+
+    Known problems:
+
+        Classes that are registered by a cell of a notebook, run again and again, are found only
+        when it runs.
+
+    Fix safety:
+
+        There is no automatic fix: what must move out of the loop is for you to decide.
+
+    Applies to:
+
+        Keras 2.4 and later, Keras 3 on every backend.
     """
 
     code = "LW213"

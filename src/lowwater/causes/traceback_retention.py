@@ -41,6 +41,20 @@ class TracebackRetention(Cause):
                 run_trial(trial)
             except ValueError as error:
                 failures.append(repr(error))
+
+    Known problems:
+
+        Only exceptions of a `try` block are found in which something makes or uses arrays,
+        tensors or models.
+        An exception that a helper returns is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: the program may read attributes of the exception.
+
+    Applies to:
+
+        Every program that uses TensorFlow, Keras, JAX or torch.
     """
 
     code = "LW105"

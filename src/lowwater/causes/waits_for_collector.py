@@ -38,6 +38,22 @@ class WaitsForCollector(Cause):
             evaluate(model)
             del model
             gc.collect()
+
+    Known problems:
+
+        A program that switches the collector off and has no reference cycles is blamed, unless
+        it uses `weakref`.
+        Whether a batch has one sample is known only where its source says so: `x[None]`,
+        `np.expand_dims(x, 0)`.
+
+    Fix safety:
+
+        There is no automatic fix: `model(x)` returns a tensor, not an array, and an array of
+        batches needs another loop.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW108"

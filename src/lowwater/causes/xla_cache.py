@@ -54,6 +54,19 @@ class XlaCache(Cause):
             model.compile("adam", "mse", jit_compile=False)
             model.predict(x[fold])
             keras.utils.clear_session()
+
+    Known problems:
+
+        The default, `jit_compile="auto"`, is not blamed: it compiles only on machines with a
+        GPU.
+
+    Fix safety:
+
+        There is no automatic fix: without XLA a step may be slower.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW210"

@@ -50,7 +50,7 @@ def is_handed_out(source: "Source", scope: SourceScope, value: ast.expr) -> bool
     giver: SourceScope | None = scope
     while giver is not None and isinstance(giver.node, COMPREHENSIONS):
         giver = giver.outer
-    if giver is None or source.kinds(value):
+    if giver is None or source.kinds(value) - {ValueKind.CONTAINER}:
         return False
     if giver.yields:
         given = [one.value for one in giver.yields if isinstance(one, ast.Yield)]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lowwater.check.givers import is_data_set, is_handed_out
-from lowwater.check.library import REDUCTIONS
+from lowwater.check.library import REDUCTIONS, is_known
 from lowwater.check.names import binder, scope_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, Store, around
@@ -25,11 +25,18 @@ _REMOVING: Final = frozenset(
     {"clear", "pop", "popleft", "popitem", "remove", "discard", "get_nowait", "reset"}
 )
 _MOST_STEPS: Final = 6
+_LISTS: Final = (ast.List, ast.ListComp, ast.BinOp)
 # What is worth a question: numbers and texts are kept by every program.
 _MATTERS: Final = HEAVY | HEAVY_OBJECTS | {
     ValueKind.INSTANCE, ValueKind.EXCEPTION, ValueKind.FUNCTION, ValueKind.LAYER,
     ValueKind.OPTIMIZER, ValueKind.TRACED, ValueKind.SESSION, ValueKind.GRAPH, ValueKind.VARIABLE,
 }  # fmt: skip
+# `np.append` makes a new array, and an array has its size: neither grows by what is put there.
+# An object of the project has an `append` of its own, and that method is read by itself.
+_NO_CONTAINERS: Final = frozenset(
+    {ValueKind.MODULE, ValueKind.FUNCTION, ValueKind.CLASS, ValueKind.ARRAY, ValueKind.TENSOR,
+     ValueKind.VARIABLE, ValueKind.INSTANCE}
+)  # fmt: skip
 _WHAT: Final = {
     "predict": "the predictions",
     "predict_on_batch": "the predictions",
@@ -91,6 +98,11 @@ class SourceGrowth:
         return bool(self.kinds & HEAVY)
 
     @cached_property
+    def is_handed_out(self) -> bool:
+        """Whether what is kept is what a generator or data set hands out, of whatever kind."""
+        return is_handed_out(self.source, scope_of(self.node), self.value)
+
+    @cached_property
     def keeps_model(self) -> bool:
         """Whether a model is kept, or an object that has one."""
         return self.source.leads_to(self.value, ValueKind.MODEL) is not None
@@ -135,6 +147,11 @@ class SourceGrowth:
         """Whether it belongs to a class, and so to all of its objects."""
         return self.source.is_shared(self.place)
 
+    @property
+    def is_of_function(self) -> bool:
+        """Whether it is a name of a function, and so ends with the call."""
+        return self.place.scope.is_function
+
     @cached_property
     def is_collected(self) -> bool:
         """Whether it is read when the loop has ended, or dropped and made again by a loop around.
@@ -155,12 +172,19 @@ class SourceGrowth:
             for node in ast.walk(self.place.scope.node)
         )
 
+    @cached_property
+    def is_known_container(self) -> bool:
+        """Whether it is certainly a list, a dict or the like, and not an object of its own."""
+        return ValueKind.CONTAINER in self.source.kinds(self.container)
+
     @property
     def is_reduced(self) -> bool:
         """Whether what is kept is a mean, a sum or the like: a tensor with one number."""
-        name = self._heavy.last_name
+        parts = self._heavy.name.split(".")
         # What a session gives is most often a loss.
-        return name.startswith("reduce_") or name == "run" or name in REDUCTIONS
+        return parts[-1] == "run" or any(
+            one.startswith("reduce_") or one in REDUCTIONS for one in parts
+        )
 
     @property
     def is_worked_through(self) -> bool:
@@ -244,6 +268,15 @@ class SourceGrowth:
         return self.source.names.instance(self.place.scope).kind
 
 
+class Adding(NamedTuple):
+    """What adds something to something, before it is known whether that grows."""
+
+    node: ast.expr | ast.stmt
+    container: ast.expr
+    value: ast.expr
+    key: ast.expr | None
+
+
 def growths(source: "Source") -> Iterator[SourceGrowth]:
     """All growths of a file, in the order of its lines."""
     found = [one for scope in source.scopes for one in _in_scope(source, scope)]
@@ -255,16 +288,41 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         node, container, value, key = added
         if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
             continue
-        if not (source.kinds(value) & _MATTERS or is_handed_out(source, scope, value)):
+        # A set of what was seen keeps it on purpose, to hand it out once.
+        is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
+        if not (source.kinds(value) & _MATTERS or is_batch):
             continue
         found = _coarsest(source, node, container)
         if found is None:
             continue
         place, repeated = found
+        if _has_a_place_for_each(source, added, place):
+            continue
         if key is not None and not _is_new_key(source, key, repeated):
             continue
         if not is_bounded(source, place, repeated) and not happens_once(node, repeated):
             yield SourceGrowth(node, root_of(container), value, key, place, repeated, source)
+
+
+def is_set(node: ast.AST) -> bool:
+    """Whether something is added to a set."""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_call and node.func.attr == "add"  # type: ignore[attr-defined]
+
+
+def _has_a_place_for_each(source: "Source", added: Adding, place: Place) -> bool:
+    """Whether what is added takes the place of an item: `results = [None] * n`."""
+    is_item = isinstance(added.node, ast.Assign) and added.key is not None
+    return is_item and any(isinstance(one, _LISTS) for one in _values(source, place))
+
+
+def _values(source: "Source", place: Place) -> list[ast.expr | None]:
+    """All that a container is bound to."""
+    if place.is_attribute:
+        made = source.names.field_bindings(place.scope, place.name)
+    else:
+        made = place.scope.binds[place.name]
+    return [one.value for one in made if one.how is How.VALUE]
 
 
 def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Place, Round] | None:
@@ -277,15 +335,6 @@ def _coarsest(source: "Source", node: ast.AST, container: ast.expr) -> tuple[Pla
         if home is not None:
             return (home[0], repeated) if _outlives(*home) else None
     return None
-
-
-class Adding(NamedTuple):
-    """What adds something to something, before it is known whether that grows."""
-
-    node: ast.expr | ast.stmt
-    container: ast.expr
-    value: ast.expr
-    key: ast.expr | None
 
 
 def additions(scope: SourceScope) -> Iterator[Adding]:
@@ -464,8 +513,7 @@ def bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) 
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
             return True
-    return any(_is_renewed(store.target, store.binding.node, place, repeated)
-               for store in scope.stores)  # fmt: skip
+    return any(_is_renewed(store, place, repeated) for store in scope.stores)  # fmt: skip
 
 
 def _removing(scope: SourceScope) -> Iterator[ast.Attribute]:
@@ -518,29 +566,38 @@ def _may_limit(source: "Source", node: ast.AST, place: Place) -> bool:
     return isinstance(node, ast.Call) and not _only_reads(source, node)
 
 
+def _is_reader(owner: Thing) -> bool:
+    """Whether the methods of an object leave the containers of the program as they are."""
+    return owner.scope is None and owner.kind not in (ValueKind.CONTAINER, ValueKind.BOUNDED)
+
+
 def _only_reads(source: "Source", call: ast.Call) -> bool:
     """Whether it is a function of a library, which changes no container of the program."""
     things = source.things(call.func)
     return bool(things) and all(
-        (thing.scope is None and thing.kind is ValueKind.FUNCTION)
-        or (thing.kind is ValueKind.METHOD and thing.of is not None and thing.of.scope is None)
+        (thing.scope is None and thing.kind is ValueKind.FUNCTION and is_known(thing.name))
+        or (thing.kind is ValueKind.METHOD and thing.of is not None and _is_reader(thing.of))
         for thing in things
     )
 
 
-def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:
+def _is_renewed(store: Store, place: Place, repeated: Round) -> bool:
     """Whether the container is made anew in each round."""
+    target, node = store.target, store.binding.node
     if isinstance(target, ast.Subscript):
         return isinstance(target.slice, ast.Slice) and is_at(target.value, place)
     if isinstance(node, ast.AugAssign) or not is_at(target, place):
         return False
-    if repeated.is_loop:
+    if repeated.is_loop and (not place.is_attribute or repeated.holds(node)):
         return repeated.holds(node)
     method = next(
         (one for one in around(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)),
         None,
     )
-    once = ("__init__", "on_train_begin", "set_model", "set_params", "reset", "__post_init__")
+    once = ["__init__", "on_train_begin", "set_model", "set_params", "__post_init__"]
+    if not repeated.is_loop:
+        # Of a callback, it is mostly called once, when training begins.
+        once.append("reset")
     return method is not None and method.name not in once
 
 

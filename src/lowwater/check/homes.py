@@ -76,7 +76,13 @@ def grown_defaults(source: "Source") -> Iterator[GrownDefault]:
         for added in additions(scope):
             root = root_of(added.container)
             place = place_of(root)
-            if place is None or not is_parameter(place) or not source.kinds(added.value) & HEAVY:
+            # What has one and the same key takes the place of what was there before.
+            if (
+                isinstance(added.key, ast.Constant)
+                or place is None
+                or not is_parameter(place)
+                or not source.kinds(added.value) & HEAVY
+            ):
                 continue
             default = kept_default(place.scope, place.name)
             if default is not None and not _is_emptied(source, place):

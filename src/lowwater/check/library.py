@@ -1,5 +1,6 @@
 """What is known of the libraries: the one name of each thing, and what a call of it makes."""
 
+import builtins
 from collections.abc import Callable
 from functools import cache
 from typing import Final
@@ -38,6 +39,12 @@ def canonical(name: str) -> str:
 def is_library(name: str) -> bool:
     """Whether a dotted name belongs to a library that is known here."""
     return canonical(name).partition(".")[0] in LIBRARIES
+
+
+def is_known(name: str) -> bool:
+    """Whether a function is certainly one of a library: every unbound name may be a built-in."""
+    package, _, rest = canonical(name).partition(".")
+    return hasattr(builtins, rest) if package == "builtins" else package in LIBRARIES
 
 
 _MODEL_MAKERS: Final = frozenset(

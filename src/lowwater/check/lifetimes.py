@@ -272,6 +272,8 @@ def _makes_one(source: "Source", call: ast.Call, steps: int) -> bool:
 def is_in_graph(source: "Source", scope: SourceScope | None, hops: int = _MOST_STEPS) -> bool:
     """Whether a function may be traced: by itself, by a caller, or as a step of a pipeline."""
     while scope is not None and not scope.is_function and scope.outer is not None:
+        if isinstance(scope.node, ast.Lambda) and scope in _mapped(source):
+            return True
         scope = scope.outer
     if scope is None or not scope.is_function or not hops:
         return False
@@ -286,5 +288,5 @@ def _mapped(source: "Source") -> Iterator[SourceScope]:
     for call in source.calls_of(*_GRAPH_STEPS):
         for given in call.args:
             for thing in source.things(given):
-                if thing.scope is not None and thing.scope.is_function:
+                if thing.scope is not None and not thing.scope.is_class:
                     yield thing.scope

@@ -17,7 +17,7 @@ _DRAWS: Final = frozenset(
 )
 _DECODERS: Final = (
     "tensorflow.io.read_file", "tensorflow.io.decode_", "tensorflow.image.decode_",
-    "tensorflow.image.resize", "tensorflow.io.parse_tensor", "tensorflow.audio.decode_",
+    "tensorflow.io.parse_tensor", "tensorflow.audio.decode_",
     "tensorflow.v1.read_file", "tensorflow.v1.decode_", "tensorflow.v1.image.decode_",
     "tensorflow.read_file", "tensorflow.decode_raw", "numpy.load", "cv2.imread", "PIL.Image.open",
 )  # fmt: skip

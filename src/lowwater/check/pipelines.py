@@ -159,7 +159,7 @@ def _given(source: "Source", way: _Way, function: SourceScope, name: str) -> Ite
 
 
 def _last_before(bound: list[Binding], name: ast.Name) -> Iterator[Binding]:
-    """The bindings that a name may have at a place: the last one, and others if that is in a branch.
+    """The bindings that a name may have at a place: the last, and others if that is in a branch.
 
     In a branch of its own the name cannot be followed back into another branch: `if training:`
     and `if not training:` are one choice, and reading cannot see that.

@@ -40,6 +40,7 @@ class Source:
         self._reached_from: dict[ast.AST, list[SourceScope]] = {}
         self._called: dict[tuple[SourceScope, int], list[Round]] = {}
         self._methods: dict[SourceScope, dict[SourceScope, str]] = {}
+        self._changing: dict[tuple[SourceScope, str, Round, bool], bool] = {}
         self._pipelines: dict[ast.expr, list[SourcePipeline]] = {}
 
     # -- what is in the file
@@ -419,8 +420,19 @@ class Source:
 
     def _name_changes(self, node: ast.Name, repeated: Round) -> bool:
         holder = binder(node.id, scope_of(node))
-        bound = [] if holder is None else holder.binds[node.id]
-        return any(self._binding_changes(one, holder, node, repeated) for one in bound if holder)
+        if holder is None:
+            return False
+        # Inside of what gives it its value, a name means its old one.
+        outside = [*around(node)]
+        is_old = any(one.value in outside for one in holder.binds[node.id])
+        key = (holder, node.id, repeated, is_old)
+        if key not in self._changing:
+            # Names that depend on each other in a circle add nothing to the answer.
+            self._changing[key] = False
+            self._changing[key] = any(
+                self._binding_changes(one, holder, node, repeated) for one in holder.binds[node.id]
+            )
+        return self._changing[key]
 
     def _binding_changes(
         self, binding: Binding, holder: SourceScope, node: ast.Name, repeated: Round

@@ -70,6 +70,7 @@ def test_a_default_value_that_grows_is_found():
     [
         SMOOTH.replace("[]", "deque(maxlen=3)", 1),
         SMOOTH.replace("[]", "None", 1),
+        SMOOTH.replace("[]", "{}").replace(".append(np.abs(frame))", "['last'] = np.abs(frame)"),
         SMOOTH.replace("np.abs(frame)", "float(frame.mean())"),
         f"{SMOOTH}window = []\nfor n in range(99):\n    smooth(n, window)\n    window.clear()\n",
         SMOOTH.replace("    return", "    del window[:-3]\n    return"),

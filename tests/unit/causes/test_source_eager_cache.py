@@ -56,6 +56,11 @@ def test_every_seed_and_draw_is_found(text):
             f"{SEED}def noise(x):\n    return x + tf.random.normal((2,))\n"
             "for n in range(99):\n    noise(n)\ndata = tf.data.Dataset.range(9).map(noise)\n"
         ),
+        (
+            f"{SEED}def noise(x):\n    return x + tf.random.normal((2,))\n"
+            "for n in range(99):\n    noise(n)\n"
+            "data = tf.data.Dataset.range(9).map(lambda x: (noise(x), 1))\n"
+        ),
         f"{SEED}noises = [tf.random.normal((size,)) for size in sizes]\n",
         (
             f"{SEED}class Noisy(keras.Model):\n    def train_step(self, data):\n"

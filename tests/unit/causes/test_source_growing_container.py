@@ -28,11 +28,18 @@ MEMORY = (
 )
 
 
+RESET = MEMORY.replace("memory =", "    def reset(self):\n        self.items = []\nmemory =")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "while True:\n    kept += [np.zeros(9)]\n",
         "for batch in batches:\n    optimizer.minimize(f)\n    kept.append(tf.abs(x))\n",
+        (
+            "def train():\n    seen = []\n    for n in range(99):\n"
+            "        optimizer.apply_gradients(g)\n        seen.append(np.abs(x))\n"
+        ),
         f"{MEMORY}for n in range(99):\n    memory.remember(np.zeros(9))\n",
         f"{MEMORY}def f(m):\n    m.items.append(np.zeros(9))\nfor n in range(99):\n    f(memory)\n",
         "def note(log, x):\n    log.append(np.abs(x))\nfor n in range(99):\n    note(kept, n)\n",
@@ -71,6 +78,15 @@ def test_every_way_to_keep_data_is_found(text):
             "for n in range(99):\n    clip(Memory())\n"
         ),
         f"{MEMORY}while True:\n    memory.remember(np.zeros(9))\n    memory.items.clear()\n",
+        "def decode():\n    seen = []\n    for n in range(99):\n        seen.append(np.abs(x))\n",
+        "kept = np.zeros((99, 9))\nfor n in range(99):\n    kept[n] = np.abs(x)\n",
+        "kept = [None] * 99\nfor n in range(99):\n    kept[n] = np.abs(x)\n",
+        "made = make_buffer()\nfor n in range(99):\n    made.append(np.abs(x))\n",
+        (
+            "class Ring:\n    def append(self, x):\n        self.last = x\n"
+            "ring = Ring()\nfor n in range(99):\n    ring.append(np.abs(x))\n"
+        ),
+        f"{RESET}for n in range(99):\n    memory.remember(np.zeros(9))\n",
         (
             "class Data:\n    def __init__(self):\n        self.items = []\n"
             "        for n in range(99):\n            self.items.append(np.zeros(9))\n"
