@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from lowwater.check import closures, givers, homes, lifetimes
+from lowwater.check import autograd, closures, givers, homes, lifetimes
 from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import Place, SourceGrowth
@@ -525,6 +525,10 @@ class Source:
     def grown_defaults(self) -> Iterator[homes.GrownDefault]:
         """The lists and dicts that are a default value, and that calls add data to."""
         return homes.grown_defaults(self)
+
+    def kept_losses(self) -> Iterator[autograd.KeptLoss]:
+        """What a loop keeps of the torch tensors that it calls `backward()` of."""
+        return autograd.kept_losses(self) if "torch" in self.file.text else iter(())
 
     def is_shared(self, place: Place) -> bool:
         """Whether an attribute belongs to the class, and so to all of its objects."""
