@@ -80,7 +80,7 @@ record: $(FRAMEWORKS)/.ready ## record the specimens for the replay; RECORD="--o
 	@$(FRAMEWORKS)/bin/python -P tests/recordings/record.py $(RECORD)
 
 .PHONY: check
-check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the architecture
+check: $(DEV)/.ready ## lint, format, types, spelling, style, generated pages and the architecture
 	@echo "== check"
 	@$(DEV)/bin/ruff check
 	@$(DEV)/bin/ruff format --check
@@ -88,10 +88,10 @@ check: $(DEV)/.ready ## lint, format, types, spelling, generated pages and the a
 	@$(DEV)/bin/codespell
 	@$(DEV)/bin/validate-pyproject pyproject.toml
 	@$(DEV)/bin/python docs/generate.py --check
-	@$(DEV)/bin/python -P -m pytest -q tests/test_architecture.py tests/test_public_api.py
+	@$(DEV)/bin/python -P -m pytest -q tests/test_voice.py tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, faults, what `check` finds, what frees memory, devices, twenty models, fresh processes, overhead
+bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, twenty models, fresh processes, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: Lowwater fails everywhere inside a program: injected, held"
@@ -104,7 +104,7 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what `check` finds, what free
 	@$(BENCH)/bin/python -P benchmarks/prefixes.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
-	@echo "== bench: what lowwater check finds in all specimens, and how fast it is"
+	@echo "== bench: how right lowwater check is on the specimens, and how fast on Keras"
 	@$(BENCH)/bin/python -P benchmarks/check.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py

@@ -17,11 +17,15 @@ PAGES = sorted(
     [
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "docs" / "how-to").glob("*.md"),
         *(ROOT / "docs" / "explanation").glob("*.md"),
         *(
             ROOT / "docs" / f"{name}.md"
-            for name in ("glossary", "measurements", "recording-format")
+            for name in (
+                *("architecture", "glossary", "measurements", "recording-format", "traps"),
+                "what-really-frees-memory",
+            )
         ),
         *(path for path in (ROOT / "news").glob("*.md") if path.stem != "README"),
     ]
@@ -100,7 +104,7 @@ def test_every_kind_of_text_is_seen() -> None:
         return "\n".join(text for _, text in texts(SOURCE / name))
 
     assert "Do not prompt." in seen("cli/diagnose.py")
-    assert "by leaving out one part at a time" in seen("cli/diagnose.py")
+    assert "by short experiments" in seen("cli/diagnose.py")
     assert "A callback lives as long as" in seen("causes/callback_retention.py")
     assert " is the cause: " in seen("diagnose/conclude.py")
     assert "Hardly begun." not in seen("verdict/reasons.py")

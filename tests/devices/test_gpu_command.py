@@ -144,7 +144,7 @@ def test_json_has_the_same_in_bytes(hostgpu, told):
 
 
 NONE = "No GPU to show: "
-REST = "100.0 MiB of GPU 0 is used but shown for no process: "
+REST = "100.0 MiB of GPU 0 is used, but by no process in the list: "
 FAULTS = {
     "version-mismatch": f"{NONE}the NVIDIA driver and its library have different versions.",
     "driver-not-loaded": f"{NONE}the NVIDIA driver is not loaded.",

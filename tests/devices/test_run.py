@@ -123,6 +123,22 @@ def test_greedy_pool_that_is_empty_inside_is_reserved(hostgpu, programs):
     assert at_end(rows, "taken by other processes") == 50 * MIB + CONTEXT
 
 
+def test_greedy_pool_that_was_refused_its_limit_is_booked_with_what_it_got(hostgpu, programs):
+    """TensorFlow asks again for a tenth less, and does not say so: the driver's count shows it."""
+    context = 32 * MIB
+    environment = hostgpu(1024 * MIB, context_bytes=context).environment(fail_at=1)
+
+    report, _ = programs.watch(MODELS.format(begin="", body=FILLS), environment)
+
+    rows = rows_of(report)
+    assert adds_up(rows)
+    # The pool is rounded down to pages of 256 bytes.
+    assert abs(at_end(rows, "driver context and libraries") - context) < 1024
+    [greedy] = [one for one in report["findings"] if one["code"] == "LW405"]
+    # Nine tenths of 737 MiB, which are what TensorFlow does not leave to others.
+    assert "took about 663.3 MiB of GPU:0" in greedy["message"]
+
+
 def test_pool_that_grows_takes_little_and_is_not_greedy(hostgpu, programs):
     machine = hostgpu(1024 * MIB, context_bytes=CONTEXT)
     environment = {**machine.environment(), "GROWS": "1"}
@@ -139,6 +155,11 @@ def test_pool_that_grows_takes_little_and_is_not_greedy(hostgpu, programs):
 
 UNTOLD = {
     "no-permission": {"GPU 0 by process": "the driver does not permit it"},
+    "no-processes": {
+        "GPU:0 at the driver": (
+            "the driver does not list this program; in a container it may hide it"
+        )
+    },
     "driver-not-loaded": {"driver": "the NVIDIA driver is not loaded"},
     "mig": {
         "GPU:0 at the driver": (
@@ -166,6 +187,25 @@ def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, pro
 
     assert done.returncode == 0
     assert "lost" in str(report["ledger"]["unmeasured"])
+
+
+ASKS_ITSELF = """
+import lowwater
+
+why = [lowwater.memory()["host"]["not_measured"]["devices"] for _ in range(2)]
+print(why)
+"""
+
+
+def test_driver_that_hangs_holds_up_neither_the_run_nor_the_program(hostgpu, programs, tmp_path):
+    sign = tmp_path / "stuck"
+    sign.touch()
+    environment = hostgpu(1024 * MIB).environment(nvml_stuck_if=sign)
+
+    _, done = programs.watch(ASKS_ITSELF, environment)
+
+    assert done.returncode == 0
+    assert done.stdout == f"{['the NVIDIA driver did not answer within 10 s'] * 2}\n"
 
 
 def test_gpu_that_others_hold_is_told_before_the_program_trains(hostgpu, programs):

@@ -198,7 +198,8 @@ def test_too_late_in_code_says_where_the_call_belongs(hostgpu, programs):
     assert answer["error"] == (
         "TensorFlow set up its GPUs, so their memory settings can no longer be changed "
         "(received: lowwater.devices() after the first operation). "
-        "Try: call lowwater.devices() at the top of the script, before the first tensor"
+        "Try: call lowwater.devices() at the top of the script, before the first tensor; "
+        "`lowwater run` shows which line that is"
     )
 
 
@@ -287,7 +288,7 @@ def test_script_that_sets_its_own_runs_as_without_us(hostgpu, lowwater_run, own,
     what = "logical devices" if own == "two devices" else "memory growth"
     assert answer == plain
     assert notes == [
-        f"TensorFlow: the script set {what} itself (train.py:{line}); that is what counts"
+        f"TensorFlow: the script set {what} itself (train.py:{line}), and its setting is used"
     ]
 
 

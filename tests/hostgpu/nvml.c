@@ -17,6 +17,7 @@ static int users;
 /* Start and end */
 
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
+  wait_while_stuck();
   if (has_fault("version-mismatch")) return NVML_ERROR_LIB_RM_VERSION_MISMATCH;
   if (has_fault("driver-not-loaded") || !book_device_count()) return NVML_ERROR_DRIVER_NOT_LOADED;
   __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);

@@ -29,11 +29,21 @@ static void count_answer(void) {
   close(file);
 }
 
+static int has_sign(const char *name) {
+  const char *path = getenv(name);
+  return path && access(path, F_OK) == 0;
+}
+
+void wait_while_stuck(void) {
+  enum { PAUSE_US = 20000 };
+  while (has_sign("HOSTGPU_NVML_STUCK_IF")) usleep(PAUSE_US);
+}
+
 int is_lost(void) {
   static int64_t answers;
-  const char *sign = getenv("HOSTGPU_NVML_LOST_IF");
+  wait_while_stuck();
   count_answer();
   int64_t number = __atomic_add_fetch(&answers, 1, __ATOMIC_RELAXED);
   return number > number_from_environment("HOSTGPU_NVML_LOST_AFTER", INT64_MAX) ||
-         (sign && access(sign, F_OK) == 0);
+         has_sign("HOSTGPU_NVML_LOST_IF");
 }

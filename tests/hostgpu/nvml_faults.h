@@ -9,4 +9,8 @@ int has_fault(const char *word);
    that HOSTGPU_NVML_LOST_IF names. Counts one answer. */
 int is_lost(void);
 
+/* Does not return while the file exists that HOSTGPU_NVML_STUCK_IF names: so does a driver whose GPU
+   has fallen off the bus. */
+void wait_while_stuck(void);
+
 #endif

@@ -195,7 +195,7 @@ def test_pool_that_is_cut_to_pieces_and_an_error_that_was_caught(programs):
     assert found["pool"]["largest_free_bytes"] < found["request"]["size_bytes"]
     assert found["request"]["size_bytes"] <= found["pool"]["free_bytes"]
     [note] = [one for one in run.report["notes"] if "caught" in one]
-    assert "an out-of-memory error of TensorFlow and continued at train.py:5" in note
+    assert "an out-of-memory error from TensorFlow and continued at train.py:5" in note
     assert not [*Path(programs.folder).glob("*.pool")]
 
 

@@ -133,6 +133,6 @@ def test_step_functions_that_cannot_be_measured_have_one_sentence_each(with_jax,
 
     assert [sentence.partition(" (received")[0] for sentence in told] == [
         "the step function is not jitted, so JAX has no compiled step to measure",
-        "the input_signature of the step function allows one batch size only",
+        "the input_signature of the step function allows only one batch size",
         "the model fails in a training step with a batch of 2",
     ]

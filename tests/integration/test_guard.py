@@ -71,7 +71,7 @@ def test_run_that_leaks_in_a_control_group_is_saved(programs, a_control_group):
     assert guarded["later_fits"] == 1
     # No more than two epochs before it was too late.
     assert guarded["left_bytes"] < (3 * 20 + 16) << 20
-    assert "training was ended before memory runs out; saved to lowwater-rescue" in run.stderr
+    assert "training ended before memory ran out; saved to lowwater-rescue" in run.stderr
     assert f"model.fit(..., initial_epoch={epochs})" in run.stderr
 
 

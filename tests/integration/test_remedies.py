@@ -180,7 +180,7 @@ def test_smaller_images_where_the_model_can_be_made_for_them():
     changed.model.train_on_batch(*changed.samples.parts)
 
     flat = model_of(layers.Flatten(), layers.Dense(1))
-    with pytest.raises(DoesNotApply, match="cannot be made for smaller inputs"):
+    with pytest.raises(DoesNotApply, match="cannot be built for smaller inputs"):
         SmallerInputs()(subject(flat, images(), targets()))
     table = model_of(layers.Dense(1), shape=(8,))
     with pytest.raises(DoesNotApply, match="neither images nor sequences"):
@@ -219,4 +219,4 @@ def test_real_steps_show_what_each_way_saves():
     assert plain, found["as it is"].because
     assert found["gradient accumulation, 2 x 128"].peak_bytes < 0.7 * plain
     assert found["SGD"].because == "saves nothing here"
-    assert found["steps_per_execution=1"].because.startswith("does not apply: it is 1 already")
+    assert found["steps_per_execution=1"].because.startswith("does not apply: it is already 1")

@@ -6,9 +6,10 @@ It is at home where parts are put together, because `lowwater.holdings()` lies a
 from collections.abc import Sequence
 from types import FrameType
 
+from lowwater.agent.instrumentation.first_use import Shown
 from lowwater.agent.instrumentation.shortages import Shortages
 from lowwater.agent.journal import Journal
-from lowwater.agent.last_look import Holds, Shown, scene_of
+from lowwater.agent.last_look import Holds, scene_of
 from lowwater.recording.records import RanOut
 
 

@@ -11,8 +11,10 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, Final, Protocol
 
+from lowwater.agent.instrumentation.first_use import Shown
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.model.autopsy import GROUP, IN_HOST_POOL, MACHINE, MOST_HELD, LimitSeen, Pool, Scene
+from lowwater.model.frameworks import KERAS, package_of
 from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
 from lowwater.model.out_of_memory import (
@@ -32,15 +34,12 @@ ADDRESSES: Final = "the address space (`ulimit -v`)"
 # What the look at all objects needs to begin with, its own modules included.
 _LEAST_ROOM: Final = 48 << 20
 _MOST_SECONDS: Final = 5.0
-_NO_ROOM: Final = "too little memory was free to see who held it"
+_NO_ROOM: Final = "too little memory was free to find what held it"
 _LONGEST: Final = 300
 _DEEPEST: Final = 2000
 # The calls that make batches of what they are given, and how large one is if that is not said.
 _WITH_BATCH_SIZE: Final = ("fit", "evaluate", "predict")
 _USUAL_BATCH: Final = 32
-_KERAS: Final = ("keras", "tf_keras")
-
-Shown = Callable[[str], str]
 
 
 class Holds(Protocol):
@@ -61,7 +60,6 @@ class Holds(Protocol):
 
 # With so many seconds, and the frames that the error has ended.
 Holdings = Callable[[float, Sequence[FrameType]], Holds]
-Raised = Callable[[], AllocationRequest | None]
 
 
 def scene_of(  # noqa: PLR0913 - each is told by another part
@@ -147,7 +145,7 @@ def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
 
 def _is_keras(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__")
-    return isinstance(module, str) and module.partition(".")[0] in _KERAS
+    return isinstance(module, str) and package_of(module) in KERAS
 
 
 def _batch_of(frame: FrameType) -> int | None:

@@ -5,7 +5,7 @@ The same class has several addresses: `keras.src.models.model.Model`, `tf_keras.
 """
 
 from lowwater.model import WITH_GRAPH, Step
-from lowwater.model.frameworks import FRAMEWORKS, WITH_KERAS, package_of
+from lowwater.model.frameworks import FRAMEWORKS, PY_DATASETS, WITH_KERAS, package_of
 
 _TENSORFLOW = frozenset({"tensorflow"})
 LIBRARIES = FRAMEWORKS | {"numpy"}
@@ -82,7 +82,7 @@ def is_layer(step: Step) -> bool:
 
 def is_sequence(step: Step) -> bool:
     """A data set written in Python: `PyDataset`, formerly `Sequence`."""
-    return _is(step, WITH_KERAS, "PyDataset", "Sequence")
+    return _is(step, WITH_KERAS, *PY_DATASETS)
 
 
 def is_dataset(step: Step) -> bool:

@@ -8,7 +8,7 @@ _VARIABLES = frozenset({"local", "closure", "default", "argument"})
 
 
 def above(holder: Holder) -> tuple[Step, ...]:
-    """The way to the container, from the root, without the container."""
+    """The way to the container, without it: empty where the root itself grew."""
     return holder.steps[: holder.container]
 
 

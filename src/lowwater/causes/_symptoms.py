@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """One thing that users search for: what it means, what to type, and which causes it may have.
+    """One thing that users search for: what it means, what to type, and its causes if it has any.
 
     The first of the `names` is the one that lists show.
     """
@@ -23,19 +23,25 @@ class Symptom:
         return self.names[0]
 
 
-_RUN = ("lowwater run train.py", "is it a leak, and which line holds the memory?")
-_DIAGNOSE = ("lowwater diagnose train.py", "short experiments that show which part does it")
+_RUN = ("lowwater run train.py", "says whether it is a leak, and which line holds the memory")
+_DIAGNOSE = ("lowwater diagnose train.py", "runs short experiments that show which part does it")
 _MEND = ("lowwater run --mend train.py", "repairs the known library leaks for this run")
+_FOOTPRINT = ('lowwater footprint --limit "8 GiB" train.py', "measures the largest batch that fits")
+_WHY = ("lowwater run train.py", "says what ran out, and why: leak, too big or fragmented")
 
 SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         ("oom", "out of memory", "memoryerror", "killed", "exit 137", "oom killer", "sigkill"),
         "The program runs out of memory",
         "Either memory grows with every round until none is left (a leak), or one round needs "
-        "more than the machine has (too large). Run the program under Lowwater: you get a "
-        "report even if the program crashes, and it covers the run up to that point. If memory "
-        "in use stays level, nothing leaks: use a smaller batch or a smaller model.",
-        (_RUN, _MEND),
+        "more than the machine has (too big), or enough is free but in pieces that are too "
+        "small (fragmented). Run the program under Lowwater: the report says which of them it "
+        "is, even if the program crashes or is killed.",
+        (
+            _WHY,
+            _FOOTPRINT,
+            ("lowwater run --guard train.py", "saves the model and ends `fit` in time"),
+        ),
         ("LW102", "LW201", "LW205", "LW301", "LW302"),
     ),
     Symptom(
@@ -46,7 +52,8 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "something keeps tensors or models. A caught error can be the reason too: the "
         "exception holds the frames of the failed call, and so its tensors.",
         (
-            _RUN,
+            _WHY,
+            _FOOTPRINT,
             (
                 "lowwater.release()",
                 "in the program: frees what it can, and names what holds the rest",
@@ -59,15 +66,33 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "nvidia-smi shows a full GPU",
         "According to its documentation, TensorFlow takes nearly the whole GPU at startup and "
         "keeps it until the process ends. So a full GPU in nvidia-smi is not a sign of a leak: "
-        "what counts is the memory in use inside TensorFlow's pool. To take only what the "
-        "program needs, set TF_FORCE_GPU_ALLOW_GROWTH=true before TensorFlow starts. To return "
-        "all of it, end the process. Lowwater itself was not tested on a GPU.",
+        "what counts is the memory in use inside TensorFlow's pool. To return all of it, end "
+        "the process. Lowwater itself was tested only on a simulated GPU.",
         (
-            ("lowwater gpu", "which process holds it, and which of them look idle?"),
-            ("lowwater run train.py", "is memory in use growing, on the host and on each device?"),
-            ("@lowwater.isolated", "in the program: run a training in its own process"),
+            ("lowwater gpu", "shows which process holds it, and which of them look idle"),
+            ("lowwater run --gpu-memory-growth train.py", "takes only what the program needs"),
+            (
+                "lowwater run train.py",
+                "says whether memory in use grows, on the host and on each device",
+            ),
+            ("@lowwater.isolated", "in the program: runs a training in its own process"),
         ),
         ("LW401", "LW405", "LW205"),
+    ),
+    Symptom(
+        ("batch size", "will it fit", "largest batch", "too big", "peak memory", "footprint"),
+        "Which batch size fits into memory?",
+        "Formulas are far off, so Lowwater measures: it makes real training steps with small "
+        "batches, extends the peaks by a line, and confirms the largest batch by real steps "
+        "under the limit.",
+        (
+            _FOOTPRINT,
+            (
+                'lowwater footprint --limit "8 GiB" --need-batch 512 train.py',
+                "tries what makes that batch fit",
+            ),
+        ),
+        (),
     ),
     Symptom(
         ("clear_session", "clear session"),
@@ -135,7 +160,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "Resident memory (RSS) is not what the program uses. malloc and TensorFlow's pool "
         "keep freed memory for reuse, and mapped files count too. Lowwater judges what is in "
         "use, and shows the rest beside it.",
-        (_RUN, ("lowwater doctor", "which allocator is active, and what can be measured here")),
+        (_RUN, ("lowwater doctor", "shows which allocator is active, and what can be measured")),
         ("LW401", "LW402", "LW403"),
     ),
     Symptom(

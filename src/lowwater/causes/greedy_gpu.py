@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._ledger import highest_bytes
 from lowwater.model import DeviceRow, Evidence
+from lowwater.model.devices import granted_bytes
 from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
 
@@ -69,14 +70,15 @@ class GreedyGpu(Cause):
     def in_verdict(self, evidence: Evidence) -> Claim | None:
         """Growth is off, as it is in force, and far less was ever in use than was taken."""
         for device in evidence.devices:
-            taken = device.limit_bytes or 0
             used = highest_bytes(evidence, DeviceRow.IN_USE.at(device.place))
             if device.grows is not False or device.is_limited or used is None:
                 continue
+            counted = highest_bytes(evidence, DeviceRow.OURS.at(device.place))
+            taken = granted_bytes(device.limit_bytes or 0, counted)
             if taken - used >= max(POLICY.reserved_bytes, POLICY.reserved_share * taken):
                 return Claim(
-                    f"{device.framework} took {format_bytes(taken)} of {device.place} at its first "
-                    f"operation; the program used {format_bytes(used)} of it at most."
+                    f"{device.framework} took about {format_bytes(taken)} of {device.place} at its "
+                    f"first operation; the program used {format_bytes(used)} of it at most."
                 )
         return None
 

@@ -46,7 +46,8 @@ class ReservedPool(Cause):
         if place != HOST:
             kept = format_bytes(last_bytes(evidence, DeviceRow.POOL_FREE.at(place)))
             return Claim(
-                f"{kept} of {place} is free inside TensorFlow's pool, kept for the next tensors.",
+                f"About {kept} of {place} is free inside TensorFlow's pool, kept for the next "
+                "tensors.",
                 holder=_POOL,
                 fix=_POOL_FIX,
             )

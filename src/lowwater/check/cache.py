@@ -14,6 +14,7 @@ from lowwater.check.one_file import CheckedFile
 
 FOLDER: Final = ".lowwater_cache"
 _NAME: Final = "check.msgpack"
+_WITH_PREVIEW: Final = "check-preview.msgpack"
 _ENGINE: Final = ("check", "causes", "model")
 
 
@@ -53,9 +54,10 @@ def content_of(data: bytes) -> str:
 class Cache:
     """Reads what was found before, and keeps what is found now."""
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, folder: str | None, *, with_preview: bool) -> None:
         """Without a folder, nothing is read or kept."""
-        self._path = None if folder is None else os.path.join(folder, FOLDER, _NAME)
+        name = _WITH_PREVIEW if with_preview else _NAME
+        self._path = None if folder is None else os.path.join(folder, FOLDER, name)
         self._engine = engine()
         self._before = self._read()
         self._now: dict[str, Kept] = {}

@@ -29,6 +29,12 @@ class CheckOptions:
         """Whether findings of this code are shown anywhere."""
         return code.startswith(self.select) and not (self.ignore and code.startswith(self.ignore))
 
+    def asks(self, code: str) -> bool:
+        """Whether this code is looked for, so that a comment which allows it may be idle."""
+        from lowwater.check.words import PREVIEWS
+
+        return self.selects(code) and (self.preview or code not in PREVIEWS)
+
     def wants(self, code: str, path: str) -> bool:
         """Whether findings of this code in this file are shown."""
         if not self.selects(code):

@@ -15,7 +15,7 @@ from lowwater.check.one_file import LARGEST_BYTES, CheckedFile, check, decoded
 from lowwater.check.project import File, Project
 from lowwater.check.suppressions import MARK, apply
 from lowwater.check.walk import files
-from lowwater.check.words import WordSearch
+from lowwater.check.words import PREVIEWS, WordSearch
 from lowwater.model.source import SourceFinding, SourceReport, Unchecked
 
 # Less source than this is checked before another process has started.
@@ -38,17 +38,13 @@ def run(
 ) -> SourceReport:
     """Check all files below these paths."""
     options = options or CheckOptions()
-    found = _Run(paths, options, Cache(cache_folder)).checked()
+    found = _Run(paths, options, Cache(cache_folder, with_preview=options.preview)).checked()
     shown: list[SourceFinding] = []
-    hidden = 0
     for path, one in found.items():
         wanted = [each for each in one.findings if options.wants(each.code, path)]
-        told = apply(wanted, one.suppressions, path, is_asked=options.selects)
-        visible = [each for each in told if options.preview or not each.is_preview]
-        hidden += len(told) - len(visible)
-        shown += visible
+        shown += apply(wanted, one.suppressions, path, is_asked=options.asks)
     unchecked = (Unchecked(path, one.why_not) for path, one in found.items() if one.why_not)
-    return SourceReport(tuple(shown), tuple(unchecked), len(found), hidden)
+    return SourceReport(tuple(shown), tuple(unchecked), len(found))
 
 
 class _Run:
@@ -83,6 +79,8 @@ class _Run:
         if kept is not None:
             return _named(kept, path)
         codes = self._first_look.codes(path, data)
+        if not self._options.preview:
+            codes -= PREVIEWS
         if codes or MARK.encode() in data:
             jobs.append(ParseJob(path, len(data), codes))
             return None

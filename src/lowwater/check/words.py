@@ -43,6 +43,8 @@ def _groups() -> Seen:
 
 
 ALL_CODES: Final = frozenset(cause.code for cause in SOURCE_CAUSES)
+# Asked with `--preview` only: a file that only these may be in is not parsed without it.
+PREVIEWS: Final = frozenset(cause.code for cause in SOURCE_CAUSES if cause.is_preview)
 
 
 def _seen(data: bytes) -> Seen:

@@ -28,7 +28,7 @@ _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show all details in the final report.")
 def command(*, mended: bool, verbose: bool) -> None:
-    """Watch a small Keras program that leaks, and print the diagnosis."""
+    """Watch a small program that leaks, and print the diagnosis."""
     if importlib.util.find_spec("keras") is None:
         msg = "the demo trains a small Keras model, but Keras is not installed"
         raise UsageError(msg, advice="pip install 'lowwater[tensorflow]'")

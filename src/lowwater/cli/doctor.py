@@ -19,7 +19,10 @@ from lowwater.cli._output import say, write_text
     help="Write JSON to FILE, or to standard output, instead of text.",
 )
 def command(json_file: str | None) -> None:
-    """Show versions, allocators, limits, known library leaks, and what cannot be measured."""
+    """Show what can be measured here, and known library leaks.
+
+    It lists versions, allocators and limits too.
+    """
     checkup = examine()
     if json_file is None:
         say(as_text(checkup).rstrip("\n"))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 import click
+from rich.table import Table
 from rich.text import Text
 
 from lowwater.causes._page import FLAT, Page, page_of
@@ -27,10 +28,10 @@ _MISSPELT = 0.85
 @click.command()
 @click.argument("topics", nargs=-1, metavar="[LW101 | callback-retention | SYMPTOM]...")
 def command(topics: tuple[str, ...]) -> None:
-    """Explain a cause or a symptom; without an argument, list all of them.
+    """Explain a cause or a symptom, or list all of them.
 
-    A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, clear_session,
-    predict, "fit in a loop", "kernel restart".
+    A symptom is what you see: oom, gpu, nvidia-smi, ResourceExhaustedError, "batch size",
+    clear_session, predict, "fit in a loop", "kernel restart".
     """
     drawn = io.StringIO()
     console = Screen(
@@ -106,13 +107,23 @@ def _print_symptom(console: Screen, symptom: Symptom) -> None:
     console.print(_prose(symptom.answer))
     console.print(Text("\nWhat to try\n", "bold"))
     for command_, purpose in symptom.commands:
-        console.print(Text(f"{_INDENT}{command_:<34}{purpose}"), soft_wrap=True)
+        # Never wrapped: it is there to be copied.
+        console.print(Text(f"{_INDENT}{command_}"), soft_wrap=True)
+        console.print(_beside(_INDENT * 2, purpose))
+    if not symptom.codes:
+        return
     console.print(Text("\nPossible causes\n", "bold"))
     by_code = {cause.code: cause for cause in CAUSES}
     for code in symptom.codes:
-        summary = page_of(by_code[code]).summary
-        console.print(Text(f"{_INDENT}{code}  {summary}"), soft_wrap=True)
+        console.print(_beside(f"{_INDENT}{code}  ", page_of(by_code[code]).summary))
     console.print(f"\nFor details, name one: lowwater explain {symptom.codes[0]}")
+
+
+def _beside(head: str, text: str) -> Table:
+    """Wrapped to the right of its head."""
+    table = Table.grid()
+    table.add_row(Text(head), Text(text))
+    return table
 
 
 def _print_page(console: Screen, page: Page) -> None:

@@ -6,11 +6,11 @@ import sys
 import click
 
 from lowwater.cli._checks import check_module, check_output, check_script
+from lowwater.cli._exit_status import GATE_FAILED
 from lowwater.cli._output import say, show, write_text
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.model.printable import one_line
 
-GATE_FAILED = 4
 _WIDEST = 80
 
 
@@ -22,14 +22,18 @@ _WIDEST = 80
 @click.option(
     "--limit",
     metavar="SIZE",
-    help='The memory for tensors, e.g. "8 GiB". Default: what the device or this machine has.',
+    help='Memory available for tensors, e.g. "8 GiB". Default: what the device or machine has.',
 )
 @click.option(
     "--batch-size",
     metavar="N",
-    help="Report this batch size. Default: the one that the script trains with.",
+    help="Report this batch size. Default: that of the script.",
 )
-@click.option("--need-batch", metavar="N", help="Exit with status 4 if a batch of N does not fit.")
+@click.option(
+    "--need-batch",
+    metavar="N",
+    help="Exit with status 4 if a batch of N does not fit, and try what would make it fit.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON to FILE.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -43,10 +47,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     script: str,
     arguments: tuple[str, ...],
 ) -> None:
-    """Measure what a training step of SCRIPT takes, and which batch fits.
+    """Measure a training step of SCRIPT, and which batch fits.
 
-    The script runs up to its first `fit` or `train_on_batch`, is measured there with its own
-    model and data, and goes no further. Put its arguments after its name.
+    The script runs until its first `fit` or `train_on_batch`. Lowwater makes training steps
+    there with its model and data, and ends it. Put its arguments after its name.
     """
     from lowwater.sizing.at_first_fit import Job
     from lowwater.sizing.limits import given_limit

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from lowwater.cli._exit_status import GATE_FAILED
 from lowwater.cli._output import say, show
 from lowwater.model import NotMeasured
 from lowwater.model.gpu_holders import HeldGpus, Need
@@ -14,7 +15,6 @@ from lowwater.probes.nvml import Driver
 from lowwater.report.gpu_holders import need_of
 from lowwater.supervisor.gpus import looks, opened_driver
 
-GATE_FAILED = 4
 _WIDEST = 100
 _LONGEST_S = 86_400
 
@@ -52,7 +52,7 @@ def _seconds(_: click.Context, __: click.Parameter, given: str | None) -> float 
     metavar="[SECONDS]",
     is_flag=False,
     flag_value="2",
-    help="Show it again every SECONDS (2 if not given), until Ctrl-C.",
+    help="Repeat every SECONDS (2 if not given), until Ctrl-C.",
 )
 @click.option(
     "--need",
@@ -62,9 +62,9 @@ def _seconds(_: click.Context, __: click.Parameter, given: str | None) -> float 
     help='Exit with status 4 unless a GPU has SIZE free, e.g. "6 GiB".',
 )
 def command(*, is_json: bool, every_s: float | None, need_bytes: int | None) -> None:
-    """Show which processes hold the memory of each GPU, and which of them look idle.
+    """Show which processes hold GPU memory, and which look idle.
 
-    It prints what would free the memory, and never ends a process itself.
+    It says how to free the memory, but never ends a process.
     """
     if every_s is not None and need_bytes is not None:
         raise click.UsageError("--need cannot be combined with --watch")

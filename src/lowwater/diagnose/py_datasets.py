@@ -4,11 +4,10 @@ import functools
 from typing import Any
 
 from lowwater.diagnose.callers import OF_LIBRARIES
-from lowwater.model.frameworks import package_of
+from lowwater.model.frameworks import PY_DATASETS, package_of
 
 # ruff: noqa: ANN401 - data of the program
 
-_NAMES = frozenset({"PyDataset", "Sequence"})
 # How many threads prepare batches, and how many of them wait.
 _SETTINGS = ("workers", "use_multiprocessing", "max_queue_size")
 
@@ -43,7 +42,7 @@ def library_base(kind: type) -> type:
     return next(
         one
         for one in kind.__mro__
-        if one.__name__ in _NAMES and package_of(one.__module__) in OF_LIBRARIES
+        if one.__name__ in PY_DATASETS and package_of(one.__module__) in OF_LIBRARIES
     )
 
 

@@ -78,7 +78,7 @@ class TrialOutcome:
         peak = self.memory.peak_bytes
         told = f", peak {format_bytes(peak)}" if peak is not None else ""
         times = "once" if self.reductions == 1 else f"{self.reductions} times"
-        less = f", made smaller {times} for want of memory" if self.reductions else ""
+        less = f", made smaller {times} to fit into memory" if self.reductions else ""
         driver = [_told_driver(name, story) for name, story in self.memory.driver.items()]
         return f"{end} after {format_duration(self.elapsed_s)}{told}{less}{''.join(driver)}"
 

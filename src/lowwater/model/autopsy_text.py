@@ -6,7 +6,7 @@ from typing import Final
 
 from lowwater.model.autopsy import Autopsy
 from lowwater.model.gauges import HOST
-from lowwater.model.holding import Holding
+from lowwater.model.holding import GROWN, Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes
@@ -80,10 +80,16 @@ def _in_use(autopsy: Autopsy) -> str:
     told = "an unknown part" if used is None else format_bytes(used)
     if limit is not None:
         told += f" of {format_bytes(limit)}"
-    told += f" in {autopsy.limit_name}" if autopsy.limit_name else f" on {autopsy.place}"
+    told += _where(autopsy)
     if used is not None and kept is not None and kept < used:
         told += f"; {format_bytes(used - kept)} of it belonged to the step that failed"
     return told
+
+
+def _where(autopsy: Autopsy) -> str:
+    if autopsy.limit_name and autopsy.limit_name != autopsy.place:
+        return f" in {autopsy.limit_name}"
+    return " on the host" if autopsy.place == HOST else f" on {autopsy.place}"
 
 
 def _held(autopsy: Autopsy) -> str:
@@ -97,10 +103,12 @@ def _held(autopsy: Autopsy) -> str:
 
 def _row(one: Holding) -> str:
     where = f" ({one.where})" if one.where else ""
+    if one.kind == GROWN:
+        return f"{one.held_by}{where}: grew by {format_bytes(one.size_bytes)}"
     kind = one.kind if one.count == 1 or one.kind.endswith("s") else f"{one.kind}s"
     count = f"{one.count:,} " if one.count > 1 else ""
     place = "" if one.place == HOST else f" on {one.place}"
-    return f"{format_bytes(one.size_bytes)} {count}{kind} in {one.held_by}{where}{place}"
+    return f"{one.held_by}{where}: {count}{kind}, {format_bytes(one.size_bytes)}{place}"
 
 
 def _wrapped(text: str, width: int) -> list[str]:

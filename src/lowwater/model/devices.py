@@ -7,6 +7,8 @@ from typing import Protocol, TypeVar
 from lowwater.model.measured import NotMeasured
 
 _DIFFERENT = "GPUs of several kinds: set CUDA_DEVICE_ORDER=PCI_BUS_ID to tell which one is used"
+# Refused, TensorFlow asks for a tenth less, again and again.
+_LESS_EACH_TIME = 0.9
 
 
 class _Numbered(Protocol):
@@ -63,6 +65,14 @@ class DeviceMemory:
     limit_bytes: int | NotMeasured
 
 
+def granted_bytes(limit: int, driver_bytes: int | None) -> int:
+    """What a pool that does not grow has of its limit, as far as the driver's count shows."""
+    granted = limit
+    while driver_bytes is not None and granted > driver_bytes:
+        granted = int(granted * _LESS_EACH_TIME)
+    return granted
+
+
 def gpu_of(device: Device, gpus: Sequence[_Gpu]) -> _Gpu | NotMeasured:
     """The driver's view of a framework's device.
 
@@ -70,7 +80,7 @@ def gpu_of(device: Device, gpus: Sequence[_Gpu]) -> _Gpu | NotMeasured:
     kind, CUDA puts the fastest first unless it is told otherwise.
     """
     if device.physical is None:
-        return NotMeasured(f"{device.framework} does not tell which GPU {device.place} is")
+        return NotMeasured(f"{device.framework} does not report which GPU {device.place} is")
     if device.visible is None:
         wanted = str(device.physical)
     else:

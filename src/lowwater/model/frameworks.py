@@ -3,6 +3,8 @@
 KERAS = ("keras", "tf_keras")
 # Keras inside TensorFlow counts as well: `tensorflow.python.keras`.
 WITH_KERAS = frozenset({*KERAS, "tensorflow"})
+# The classes of Keras that a data set written in Python extends, the legacy one too.
+PY_DATASETS = frozenset({"PyDataset", "Sequence"})
 FRAMEWORKS = WITH_KERAS | {"jax", "jaxlib", "torch"}
 
 

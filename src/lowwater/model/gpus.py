@@ -7,7 +7,7 @@ from typing import Final
 from lowwater.model.measured import NotMeasured
 
 _NONE_LISTED: Final = "the driver lists no process; in a container it hides those outside"
-_NOT_LISTED: Final = "it is the driver's own, or of processes that the driver does not list"
+_NOT_LISTED: Final = "the driver itself uses it, or a process that the driver does not list"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,12 @@ class Room(NamedTuple):
     is_pool: bool = False
 
 
+def round_name(unit: str) -> str:
+    """A unit as a reader knows it, without its line: `epoch`, `fit call`, `iteration`."""
+    name = unit.partition(" at ")[0]
+    return "fit call" if name == "fit" else name
+
+
 @dataclass(frozen=True, slots=True)
 class Guarded:
     """One training that the guard ended: where, why, and what was saved.

@@ -75,6 +75,5 @@ class SourceReport:
     findings: tuple[SourceFinding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     files: int = 0
-    hidden_previews: int = 0
     fixed: int = 0
     only_in_run: tuple[str, ...] = ()

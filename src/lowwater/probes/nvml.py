@@ -1,9 +1,10 @@
 """Asks NVIDIA's driver about its GPUs, through NVML.
 
 Every call may fail: there is no driver, it is older than the library, a container hides processes,
-a GPU is lost in the middle of a run. Then the answer is the reason, and never a number that may be
-wrong. It is asked from beside the program, not inside it: NVML opens files, and keeps them open
-until it is closed. Only `lowwater.memory()` asks inside, because the program wants to know.
+a GPU is lost in the middle of a run. Or it may never return, because a GPU hangs. Then the answer
+is the reason, and never a number that may be wrong. It is asked from beside the program, not inside
+it: NVML opens files, and keeps them open until it is closed. Only `lowwater.memory()` asks inside,
+because the program wants to know.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +17,16 @@ from lowwater.model import NotMeasured
 from lowwater.model.device_settings import DeviceSettings
 from lowwater.model.gpus import Gpu, GpuProcess
 from lowwater.model.interruption import let_through, quietly
+from lowwater.probes.in_time import NoAnswerError, Patience
 
 T = TypeVar("T")
 
 NOT_INSTALLED: Final = "nvidia-ml-py is not installed; try: pip install 'lowwater[gpu]'"
 NO_GPU: Final = "the NVIDIA driver lists no GPU"
 NO_DRIVER: Final = "no NVIDIA driver was found"
+# To start the driver for many GPUs takes seconds.
+_LONGEST_S: Final = 10.0
+NO_ANSWER: Final = f"the NVIDIA driver did not answer within {_LONGEST_S:.0f} s"
 _FOREIGN: Final = "the driver's process IDs are not those of this container"
 _ZERO: Final = "the driver reports 0 bytes for this process"
 _HIDDEN: Final = "the driver does not report the bytes of each process here"
@@ -38,6 +43,7 @@ _REASONS: Final = {
     18: "the NVIDIA driver and its library have different versions",
 }
 _FUNCTION_NOT_FOUND: Final = 13
+_PATIENCE: Final = Patience(_LONGEST_S)
 
 
 class Driver:
@@ -53,25 +59,26 @@ class Driver:
         nvml = _asked(_module)
         if isinstance(nvml, NotMeasured):
             return nvml
-        connected = _asked(lambda: nvml.nvmlInit())  # noqa: PLW0108 - another `pynvml` may lack it
+        # Another `pynvml` may lack it.
+        connected = _answered(lambda: nvml.nvmlInit())  # noqa: PLW0108
         return connected if isinstance(connected, NotMeasured) else cls(nvml)
 
     def close(self) -> None:
         """Let go of the driver."""
         with quietly():
-            self._nvml.nvmlShutdown()
+            _PATIENCE.answer(self._nvml.nvmlShutdown)
 
     def version(self) -> str | NotMeasured:
         """The version of the driver."""
-        return _asked(lambda: _text(self._nvml.nvmlSystemGetDriverVersion()))
+        return _answered(lambda: _text(self._nvml.nvmlSystemGetDriverVersion()))
 
     def gpus(self) -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
         """All GPUs, in the order of `nvidia-smi`; for each that does not answer, the reason."""
-        count = _asked(lambda: self._nvml.nvmlDeviceGetCount())  # noqa: PLW0108
-        if isinstance(count, NotMeasured):
-            return count
-        if not count:
-            return NotMeasured(NO_GPU)
+        found = _answered(self._gpus)
+        return found or NotMeasured(NO_GPU)
+
+    def _gpus(self) -> tuple[Gpu | NotMeasured, ...]:
+        count = self._nvml.nvmlDeviceGetCount()
         return tuple(_asked(partial(self._gpu, index)) for index in range(count))
 
     def _gpu(self, index: int) -> Gpu:
@@ -165,6 +172,11 @@ def _asked(question: Callable[[], T]) -> T | NotMeasured:
         return NotMeasured(_reason(error))
 
 
+def _answered(question: Callable[[], T]) -> T | NotMeasured:
+    """The same for a driver that may hang."""
+    return _asked(lambda: _PATIENCE.answer(question))
+
+
 def _first_known(newer: Callable[[], T], older: Callable[[], T]) -> T:
     """What an older driver says where it does not know the newer question."""
     try:
@@ -181,6 +193,8 @@ def _reason(error: Exception) -> str:
         return NOT_INSTALLED
     if isinstance(error, _ForeignProcessIdsError):
         return _FOREIGN
+    if isinstance(error, NoAnswerError):
+        return NO_ANSWER
     if type(error).__name__ == "NVMLLibraryMismatchError":
         return _OLDER
     number = getattr(error, "value", 0)

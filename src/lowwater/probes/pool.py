@@ -10,10 +10,9 @@ pool's own books come on top, with 8 bytes for each 256 of a region; they stay i
 
 from time import thread_time
 
-from lowwater.probes.region_sizes import MOST_IN_HEAP
+from lowwater.probes.region_sizes import LEAST_REGION, MOST_IN_HEAP
 from lowwater.probes.regions import PoolRegions
 
-_FIRST_REGION = 2 << 20
 # A region is rounded up to pages, and other things are allocated in the same round trip.
 _TOLERANCE = 64 << 10
 # glibc maps every block of more than this on its own, however its threshold has moved.
@@ -25,7 +24,7 @@ _LOOKS_TO_SPARE = 8
 
 def doubled_regions(peak_bytes: int) -> tuple[int, int]:
     """The size and the last region of a pool that has doubled until this peak fitted in."""
-    size = region = _FIRST_REGION
+    size = region = LEAST_REGION
     while size < peak_bytes:
         region *= 2
         size += region
@@ -132,7 +131,7 @@ class PoolSize:
         left = self._left_of_limit()
         if left and left <= jump_bytes + _TOLERANCE:
             return left
-        region = _FIRST_REGION
+        region = LEAST_REGION
         while 2 * region <= jump_bytes + _TOLERANCE:
             region *= 2
         is_too_small = region > jump_bytes + _TOLERANCE or region < self._last_region
@@ -141,7 +140,7 @@ class PoolSize:
     def _left_of_limit(self) -> int:
         """The size of the last region before the limit, where the pool cannot double any more."""
         left = (self._limit or 0) - self._size
-        return left if _FIRST_REGION <= left < 2 * self._last_region else 0
+        return left if LEAST_REGION <= left < 2 * self._last_region else 0
 
     def _if_not_repeated(self, region: int) -> int:
         # Regions double: the same size again and again is the program's own arrays.

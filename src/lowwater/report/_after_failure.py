@@ -46,10 +46,12 @@ def is_all_told(diagnosis: Diagnosis) -> bool:
 def _out_of_memory(diagnosis: Diagnosis) -> Iterator[NextStep]:
     """A leak is mended; what is simply too large is made smaller."""
     autopsy, verdict = diagnosis.autopsy, diagnosis.verdict
-    if verdict.is_leak and (autopsy is None or autopsy.manner is Manner.LEAK):
+    if autopsy is not None:
+        # Of a leak the steps of the verdict say what to do.
+        if not (verdict.is_leak and autopsy.manner is Manner.LEAK):
+            yield from steps_after(autopsy)
+    elif verdict.is_leak:
         yield NextStep("The program ran out of memory and leaks: fix the leak first.")
-    elif autopsy is not None:
-        yield from steps_after(autopsy)
     # Where nothing leaks the program is simply too large: say so, or the verdict sounds wrong.
     elif verdict.is_leak is False:
         yield NextStep(

@@ -6,14 +6,13 @@ from typing import Final
 from rich.console import RenderableType
 
 from lowwater.model import Diagnosis, Kind
-from lowwater.model.guard import Guarded
+from lowwater.model.guard import Guarded, round_name
 from lowwater.model.units import format_bytes, format_duration
 from lowwater.report._prose import prose, section
 from lowwater.report._step import NextStep
 from lowwater.report._words import counted, sentence
 
 _FULL: Final = ".keras"
-_NAMES: Final = {"fit": "fit call"}
 
 
 def told_guard(diagnosis: Diagnosis) -> Iterator[RenderableType]:
@@ -53,10 +52,9 @@ def _from_saved(guarded: Guarded, file: str) -> NextStep:
 def _lines(guarded: Guarded) -> Iterator[str]:
     what = "A loop" if guarded.is_raised else "Training"
     at = f"{_place_of(guarded)}, {format_duration(guarded.elapsed_s)} into the run"
-    yield f"{what} was ended {at}, before memory ran out: {guarded.because}."
+    yield f"{what} ended {at}, before memory ran out: {guarded.because}."
     needed = format_bytes(guarded.needed_bytes)
-    name = _NAMES.get(guarded.unit, guarded.unit).partition(" at ")[0]
-    yield f"One more {name} and saving the model needed about {needed}."
+    yield f"One more {round_name(guarded.unit)} and saving the model needed about {needed}."
     yield from _about_saving(guarded)
     if guarded.later_fits:
         many = counted(guarded.later_fits, "later `fit` call")
@@ -65,8 +63,7 @@ def _lines(guarded: Guarded) -> Iterator[str]:
 
 def _place_of(guarded: Guarded) -> str:
     """`after epoch 17`, `after 4,211 batches, within epoch 3`."""
-    name, _, where = guarded.unit.partition(" at ")
-    name = _NAMES.get(name, name)
+    name, where = round_name(guarded.unit), guarded.unit.partition(" at ")[2]
     epochs = guarded.epochs_completed
     of = f" of `fit` call {guarded.fit:,}" if guarded.fit > 1 else ""
     if name == "epoch" and epochs is not None:

@@ -5,11 +5,12 @@ from typing import Final
 
 from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
+from lowwater.model.plural import plural
 from lowwater.model.printable import one_line
 from lowwater.report._after_failure import after_a_failure, is_all_told
 from lowwater.report._guard import continuing
 from lowwater.report._step import NextStep
-from lowwater.report._words import counted, plural, unit_of
+from lowwater.report._words import counted, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"
@@ -116,7 +117,11 @@ def _inconclusive(diagnosis: Diagnosis) -> Iterator[NextStep]:
 
 
 def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
-    yield NextStep("Nothing to fix: this memory is free, and the program will reuse it.")
+    # The finding knows whose pool it is, and so what returns it.
+    said_by = frozenset({"LW401"})
+    yield NextStep(
+        "Nothing to fix: this memory is free, and the program will reuse it.", said_by=said_by
+    )
     if diagnosis.verdict.place != HOST:
         yield NextStep(
             "It is returned only when the process ends. To reserve no more than needed, call this "
@@ -129,7 +134,9 @@ def _reserved(diagnosis: Diagnosis) -> Iterator[NextStep]:
         "To return it to the system anyway (TensorFlow's own pool, if enabled, is returned only "
         "when the process ends):",
         _TRIM,
+        said_by=said_by,
     )
+    yield _guard(diagnosis)
 
 
 def _fragmented(diagnosis: Diagnosis) -> Iterator[NextStep]:

@@ -91,6 +91,10 @@ def _answer(diagnosis: Diagnosis, width: int, *, why: bool) -> Iterator[Renderab
 def _sections(
     diagnosis: Diagnosis, width: int, *, verbose: bool, why: bool
 ) -> Iterator[RenderableType]:
+    # Without a leak, what happened is that memory ran out: the verdict only says why it is none.
+    ran_out_first = diagnosis.verdict.is_leak is not True
+    if ran_out_first:
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _answer(diagnosis, width, why=why)
     yield from told_guard(diagnosis)
     yield from told_findings(diagnosis, width, verbose=verbose)
@@ -101,7 +105,8 @@ def _sections(
         notes = dict.fromkeys(map(sentence, diagnosis.notes))
         yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
-    yield from told_autopsy(diagnosis, width)
+    if not ran_out_first:
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _overhead(diagnosis, verbose=verbose)
 
 
@@ -241,8 +246,10 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         return
     until = "The verdict covers the run up to that point."
     guarded = diagnosis.guarded
-    # The exception of the guard has its own section.
-    error = None if guarded is not None and guarded.is_raised else error_sentence(ending)
+    # The exception of the guard has its own section, and what an autopsy says is not said twice.
+    has_its_own = guarded is not None and guarded.is_raised
+    is_told = diagnosis.autopsy is not None and diagnosis.autopsy.request is not None
+    error = None if has_its_own or is_told else error_sentence(ending)
     said = (error, told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 
@@ -264,7 +271,7 @@ def _overhead(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[RenderableType
 
 def _cost_in_all(cost: Overhead, of: str) -> str:
     total_s = cost.sampling_s + cost.collecting_s + cost.census_s
-    share = f", {100 * total_s / cost.process_s:.0f} % of its CPU time" if cost.process_s else ""
+    share = f" ({100 * total_s / cost.process_s:.0f} % of CPU time)" if cost.process_s else ""
     return f"{format_duration(total_s)} in {of}{share}"
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from lowwater.model import Ending, Unit, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
+from lowwater.model.plural import plural
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration
 from lowwater.verdict.words import one
@@ -18,8 +19,6 @@ COUNT_NAMES: Final = {
 }
 NO_UNIT: Final = Unit(id=-1, name="round trip")
 
-_ES_ENDINGS: Final = ("s", "x", "sh", "tch")
-
 
 def sentence(text: str) -> str:
     """The text with a capital and a full stop."""
@@ -31,15 +30,6 @@ def sentence(text: str) -> str:
 def counted(count: int, name: str) -> str:
     """`1 epoch`, `12 epochs`, `3 batches`, `1,000 fit calls`."""
     return f"{count:,} {name if count == 1 else plural(name)}"
-
-
-def plural(name: str) -> str:
-    """The English plural of a unit's name; the user may have invented the name."""
-    if name.endswith(_ES_ENDINGS):
-        return f"{name}es"
-    if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
-        return f"{name[:-1]}ies"
-    return f"{name}s"
 
 
 def unit_of(verdict: Verdict) -> Unit:
@@ -83,7 +73,7 @@ def error_sentence(ending: Ending) -> str | None:
     """The exception that ended the script, in its own words; None where there was none."""
     if ending.error is None:
         return None
-    what = "It ran out of memory" if ending.out_of_memory else "The script failed"
+    what = "The program ran out of memory" if ending.out_of_memory else "The script failed"
     return sentence(one_line(f"{what}: {ending.error}"))
 
 

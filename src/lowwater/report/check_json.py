@@ -22,7 +22,6 @@ def to_dict(report: SourceReport) -> dict[str, Any]:
         "unchecked": [asdict(one) for one in report.unchecked],
         "only_in_run": [*report.only_in_run],
         "files": report.files,
-        "hidden_previews": report.hidden_previews,
     }
 
 

@@ -76,8 +76,6 @@ def _summary(report: SourceReport) -> str:
     told = f"{found} in {checked}."
     if report.fixed:
         told = f"{counted(report.fixed, 'finding')} fixed. {told}"
-    if report.hidden_previews:
-        told += f" {report.hidden_previews:,} more of preview rules: add --preview."
     return told + _fixable(report)
 
 

@@ -22,7 +22,7 @@ _BAR: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _LEAST_SHARE: Final = 0.005
 _ALIGNED: Final[tuple[JustifyMethod, ...]] = ("left", "right", "right", "left")
-TOO_FAR: Final = "The peak cannot be extended beyond batch {}"
+TOO_FAR: Final = "The peak cannot be predicted beyond batch {}"
 
 
 def render(answer: Answer, *, width: int = 80, colour: bool = False) -> str:
@@ -53,25 +53,26 @@ def _blocks(answer: Answer) -> Iterator[RenderableType]:
 
 
 def how_measured(footprint: Footprint) -> str:
-    """The heading: at which batches, and how well the line fits."""
+    """The heading: at which batches, and how well what extends them fits."""
     train = footprint.curves[StepKind.TRAIN]
     sizes = [str(point.batch_size) for point in train.points]
     listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
     head = f"Peak of one training step on {footprint.place}, measured at batch {listed}"
-    if train.line is None:
+    if train.why_not:
         return f"{head}:"
     steps = sum(len(point.peaks_bytes) for point in train.points)
-    return f"{head} ({steps} steps), extended by a line (fits to {100 * train.line.error:.1f} %):"
+    how, error = train.extension.how, 100 * train.extension.error
+    return f"{head} ({steps} steps), and {how} (fits to {error:.1f} %):"
 
 
 def _story(answer: Answer) -> Iterator[str]:
     story = answer.story
     assert story is not None
-    head = f"The script ran for {format_duration(story.elapsed_s)}, up to "
-    yield f"{head}`{story.call}` at {one_line(story.where)}, and no further."
+    head = f"The script ran for {format_duration(story.elapsed_s)}, until "
+    yield f"{head}`{story.call}` at {one_line(story.where)}; Lowwater ended it there."
     if story.files:
         names = ", ".join(f"`{one_line(name)}`" for name in story.files)
-        yield f"Before that, it opened for writing: {names}."
+        yield f"Before that, it opened files for writing: {names}."
 
 
 def _table(answer: Answer) -> Table:
@@ -109,7 +110,7 @@ def _row(answer: Answer, limit: TensorLimit | None, batch_size: int) -> tuple[Te
     if is_largest and isinstance(answer.largest, LargestBatch):
         peak = answer.largest.peak_bytes or peak
     if peak is None:
-        return number, Text("?"), Text(""), Text(words or "beyond what the line can say")
+        return number, Text("?"), Text(""), Text(words or "cannot be predicted")
     span = told.interval_bytes
     between = "measured" if told.is_measured or _is_confirmed(answer, batch_size) else ""
     if not between and span is not None:
@@ -143,8 +144,8 @@ def _bar(share: float) -> str:
 def _remarks(answer: Answer) -> Iterator[str]:
     footprint, largest = answer.footprint, answer.largest
     train = footprint.curves[StepKind.TRAIN]
-    if train.line is None:
-        yield f"{TOO_FAR.format(train.largest)}, because {train.why_no_line}."
+    if train.why_not:
+        yield f"{TOO_FAR.format(train.largest)}, because {train.why_not}."
     if isinstance(largest, NotMeasured):
         yield f"No largest batch: {one_line(largest.why)}."
     elif not largest.is_confirmed:
@@ -153,7 +154,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield f"The limit: {one_line(answer.limit.because)}."
     elif footprint.place.startswith("CPU") and not isinstance(answer.beside_bytes, NotMeasured):
         beside = format_bytes(answer.beside_bytes)
-        yield f"On this host, the process takes about {beside} beside these tensors."
+        yield f"On this host, the process needs about {beside} besides these tensors."
     yield from (f"{one_line(note)}." for note in footprint.notes)
     if footprint.length is not None:
         yield footprint.length.told
@@ -203,7 +204,7 @@ def _stage(stage: Buffer) -> str:
 
 def _remedies(answer: Answer) -> Iterator[RenderableType]:
     asked = answer.need.batch_size if answer.need else answer.footprint.batch_size
-    yield heading(f"What would help to fit {asked}, each measured with real steps:")
+    yield heading(f"Ways to fit batch {asked}, each measured with real steps:")
     yield Text()
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in _ALIGNED:

@@ -49,7 +49,7 @@ def unattributed(gpu: Gpu) -> str:
     if rest is None:
         return ""
     used = format_bytes(rest.used_bytes)
-    return f"{used} of GPU {gpu.index} is used but shown for no process: {one_line(rest.why)}"
+    return f"{used} of GPU {gpu.index} is used, but by no process in the list: {one_line(rest.why)}"
 
 
 def shown_command(process: Process, width: int = _WIDEST, measured: Measure = len) -> str:

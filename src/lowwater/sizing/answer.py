@@ -1,14 +1,11 @@
 """All that `lowwater footprint` has to tell of one model."""
 
 from dataclasses import dataclass
-from typing import Final
 
-from lowwater.model.footprint import Buffer, Remedy, Story, TensorLimit
+from lowwater.model.footprint import NOT_ASKED, Buffer, Remedy, Story, TensorLimit
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.found import Footprint
 from lowwater.sizing.largest import LargestBatch
-
-_NOT_ASKED: Final = NotMeasured("not asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +28,6 @@ class Answer:
     pipeline: tuple[Buffer, ...] = ()
     # Of `Remedy.name`, best first; filled where a larger batch was asked for.
     remedies: tuple[Remedy, ...] = ()
-    beside_bytes: int | NotMeasured = _NOT_ASKED
+    beside_bytes: int | NotMeasured = NOT_ASKED
     story: Story | None = None
     model: str = ""

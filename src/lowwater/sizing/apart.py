@@ -7,7 +7,7 @@ smaller batches had used. In fresh pools the peaks of four models repeated to 0.
 
 from dataclasses import dataclass
 
-from lowwater.model.footprint import Fixed, StepKind, StepPeak
+from lowwater.model.footprint import NOT_ASKED, Fixed, StepKind, StepPeak
 from lowwater.model.measured import NotMeasured
 from lowwater.sizing.backends import steps_of, variables_of
 from lowwater.sizing.fresh_child import in_fresh_child
@@ -39,7 +39,7 @@ class StepsApart:
         self._fixed = Fixed(0, 0, 0)
         self.device_bytes: int | None = None
         self.other_bytes = 0
-        self.beside_bytes: int | NotMeasured = NotMeasured("not asked")
+        self.beside_bytes: int | NotMeasured = NOT_ASKED
 
     def fixed(self) -> Fixed:
         """As the latest child has seen them."""

@@ -19,7 +19,7 @@ from lowwater.isolation.local.result import value_of
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import Parcel, pack
 from lowwater.isolation.surroundings import Surroundings
-from lowwater.sizing.out_of_memory import is_out_of_memory
+from lowwater.model.out_of_memory import is_out_of_memory
 
 # ruff: noqa: ANN401 - functions and results are of any kind
 
@@ -82,8 +82,8 @@ def _cannot_be_sent(error: Exception) -> NotPicklable:
     """Keras tells at length why it cannot make a model again: the first sentence has to do."""
     told = failure(error)
     return NotPicklable(
-        "the model cannot be sent to another process, where it would be measured",
+        "the model cannot be sent to another process to be measured",
         received=told.error if told else type(error).__name__,
-        advice="give its class a get_config(), or measure it where it is: "
+        advice="add get_config() to its class, or measure it in its script: "
         "lowwater footprint train.py",
     )

@@ -25,11 +25,11 @@ def limit_of(given_bytes: int | None, found: StepsFound) -> TensorLimit | NotMea
         return TensorLimit(found.device_bytes, told, is_given=False)
     room = headroom()
     if room is None:
-        return NotMeasured("how much memory is free cannot be read on this machine")
+        return NotMeasured("free memory cannot be read on this machine")
     beside = 0 if isinstance(found.beside_bytes, NotMeasured) else found.beside_bytes
     told = (
-        f"{format_bytes(room)} are free, of which the process takes "
-        f"{format_bytes(beside)} beside its tensors"
+        f"{format_bytes(room)} is free, of which the process needs "
+        f"{format_bytes(beside)} besides tensors"
     )
     return TensorLimit(max(0, room - beside), told, is_given=False)
 

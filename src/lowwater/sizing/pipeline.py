@@ -11,7 +11,7 @@ from lowwater.sizing.samples import leaves
 # ruff: noqa: ANN401 - data sets are TensorFlow's
 
 _MOST_STAGES = 50
-_UNKNOWN_LENGTH = NotMeasured("how many elements it has is not known")
+_UNKNOWN_LENGTH = NotMeasured("its number of elements is not known")
 _AUTOTUNED = NotMeasured("TensorFlow chooses its size while training")
 
 
@@ -55,7 +55,7 @@ def _held(stage: Any, name: str) -> int | NotMeasured:
     if count is None or count < 0:
         return _AUTOTUNED
     if size is None:
-        return NotMeasured("the size of its elements is not known beforehand")
+        return NotMeasured("the size of its elements is not known in advance")
     total = int(stage.cardinality())
     return size * (min(count, total) if total >= 0 else count)
 

@@ -62,7 +62,7 @@ def samples_of(x: Any, y: Any = None, sample_weight: Any = None) -> Samples:
 def _of_arrays(x: Any, y: Any, sample_weight: Any) -> Samples:
     if x is None:
         raise UsageError(
-            "there is no data to make a batch of",
+            "there is no data to build a batch from",
             received="x=None",
             advice="lowwater.footprint(model, x, y, batch_size=64)",
         )
@@ -111,7 +111,7 @@ def _of_batches(batches: Iterable[Any], source: str) -> Samples:
         if count >= _ENOUGH or size >= _MOST_BYTES:
             break
     if not count:
-        raise UsageError(f"{source} gave no batch: the data are empty", received="0 samples")
+        raise UsageError(f"{source} gave no batch: the data is empty", received="0 samples")
     try:
         parts = tuple(_joined([*column]) for column in zip(*taken, strict=True))
     except ValueError:
@@ -123,14 +123,14 @@ def _samples(
     parts: tuple[Any, ...], count: int, source: str, own_batch: int | None = None
 ) -> Samples:
     if not count:
-        raise UsageError("there is no data to make a batch of", received="0 samples")
+        raise UsageError("there is no data to build a batch from", received="0 samples")
     return Samples(parts, count if source != "arrays" else min(count, _ENOUGH), source, own_batch)
 
 
 def _not_rebatched(source: str, parts: Any) -> UsageError:
     shapes = ", ".join(str(leaf.shape) for part in parts for leaf in leaves(part))
     return UsageError(
-        f"the batches of {source} cannot be put together to other batch sizes: "
+        f"the batches of {source} cannot be combined into other batch sizes: "
         "their samples have different shapes, or their first dimension does not count samples",
         received=f"arrays of shape {shapes}",
         advice="pass arrays of a few samples: lowwater.footprint(model, x, y)",

@@ -62,21 +62,21 @@ def is_step_function(thing: Any) -> bool:
 
 def _samples(parts: tuple[Any, ...]) -> Samples:
     if not parts or any(part is None for part in parts):
-        raise UsageError("there is no batch to make a step with", advice=_EXAMPLE)
+        raise UsageError("a step needs a batch", advice=_EXAMPLE)
     arrays = tuple(mapped(as_array, part) for part in parts)
     shapes = [leaf.shape for part in arrays for leaf in leaves(part)]
     counts = {shape[0] if shape else None for shape in shapes}
     if len(counts) != 1 or None in counts:
         raise UsageError(
-            "the arrays of the batch have no first dimension in common, "
-            "so no batch of another size can be made of it",
+            "the arrays of the batch differ in their first dimension, "
+            "so no batch of another size can be made from them",
             received=", ".join(map(str, shapes)),
-            advice="put what is no part of the batch into the function: "
+            advice="put everything else into the function: "
             "functools.partial(train_step, params), or a closure",
         )
     [count] = counts
     if not count:
-        raise UsageError("there is no batch to make a step with", received="0 samples")
+        raise UsageError("a step needs a batch", received="0 samples")
     return Samples(arrays, count, "the batch", count)
 
 
@@ -93,7 +93,7 @@ def _backend(function: Callable[..., Any], given: list[Any]) -> str:
     keras: Any = sys.modules.get("keras")
     if keras is None:
         raise UsageError(
-            "it is not clear which framework this function computes with",
+            "the framework of this function is not clear",
             received=repr(function)[:80],
             advice="give it tensors of TensorFlow, JAX or torch",
         )

@@ -11,7 +11,7 @@ from typing import Final
 from lowwater.model import NotMeasured
 from lowwater.model.gpus import Gpu
 from lowwater.model.units import format_bytes
-from lowwater.probes.nvml import Driver
+from lowwater.probes.nvml import NO_ANSWER, Driver
 from lowwater.recording.records import GpuFound, GpuSeen, Noted, Record, Unmeasured
 
 # Of a GPU; a training program makes a few dozen, for its pool only grows.
@@ -36,25 +36,30 @@ class GpuWatch:
         # When that was seen for the last time, where it was seen more than once.
         self._held_us: dict[int, int] = {}
         self._changes: dict[int, int] = {}
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[str, str | None] = {}
         self.records: list[Record] = []
 
     def look(self, elapsed_s: float) -> None:
         """Ask the driver about all GPUs; one that does not answer says why, once."""
-        if self._driver is None:
+        # One that is slow to start may be there now.
+        if self._driver is None or self._driver == NotMeasured(NO_ANSWER):
             self._driver = Driver.opened()
         answer = self._driver if isinstance(self._driver, NotMeasured) else self._driver.gpus()
         if isinstance(answer, NotMeasured):
             self._tell_reason(_DRIVER, answer.why)
             return
+        self._tell_reason(_DRIVER, None)
         for number, gpu in enumerate(answer):
             if isinstance(gpu, NotMeasured):
                 self._tell_reason(f"GPU {number}", gpu.why)
             else:
+                self._tell_reason(f"GPU {number}", None)
                 self._keep(gpu, elapsed_s)
 
     def close(self) -> None:
-        """Let go of the driver."""
+        """Note until when the latest counts held, and let go of the driver."""
+        for index in [*self._held_us]:
+            self._keep_held(index)
         if isinstance(self._driver, Driver):
             self._driver.close()
 
@@ -76,14 +81,16 @@ class GpuWatch:
         if seen == before:
             self._held_us[index] = now_us
             return
-        held_us = self._held_us.pop(index, None)
+        self._keep_held(index)
         self._latest[index] = seen
         self._changes[index] = self._changes.get(index, 0) + 1
-        if self._changes[index] > _MOST_CHANGES:
-            return
-        if before is not None and held_us is not None:
-            self.records.append(GpuSeen(held_us, index, *before))
-        self.records.append(GpuSeen(now_us, index, *seen))
+        if self._changes[index] <= _MOST_CHANGES:
+            self.records.append(GpuSeen(now_us, index, *seen))
+
+    def _keep_held(self, index: int) -> None:
+        held_us = self._held_us.pop(index, None)
+        if held_us is not None and self._changes[index] <= _MOST_CHANGES:
+            self.records.append(GpuSeen(held_us, index, *self._latest[index]))
 
     def _tell_if_taken(self, gpu: Gpu) -> None:
         if gpu.free_bytes >= _LITTLE_FREE * gpu.total_bytes or gpu.is_mig:
@@ -94,7 +101,8 @@ class GpuWatch:
         self._warn(told)
         self.records.append(Noted(0, told))
 
-    def _tell_reason(self, what: str, why: str) -> None:
+    def _tell_reason(self, what: str, why: str | None) -> None:
+        """The reason, once; None takes it back, for a driver that answers again."""
         if self._reasons.get(what) != why:
             self._reasons[what] = why
             self.records.append(Unmeasured(what, why))

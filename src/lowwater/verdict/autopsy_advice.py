@@ -25,7 +25,7 @@ def largest_batch(manner: Manner, facts: Shortage, batch: int | None) -> int | N
 def about_batch(manner: Manner, facts: Shortage, batch: int | None, largest: int | None) -> str:
     """A sentence about the batch, or about the size of requests; empty where there is none."""
     if manner is Manner.LEAK and facts.growth is not None and facts.growth.growth_bytes_per_unit:
-        return "a smaller one only postpones the end: the leak fills any memory"
+        return "a smaller one only delays the failure: the leak fills any memory"
     if manner is Manner.FRAGMENTED and facts.largest_free:
         return f"requests of up to {format_bytes(facts.largest_free)} would still have fitted"
     if largest is not None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from lowwater.model import Moment, NotMeasured, Sample, Timeline
-from lowwater.model.devices import Device, gpu_of
+from lowwater.model.devices import Device, gpu_of, granted_bytes
 from lowwater.model.gauges import (
     DRIVER_OTHERS,
     DRIVER_OURS,
@@ -31,6 +31,8 @@ _UNTOLD: Final = (
     "much of it is in use"
 )
 _LESS: Final = "the driver counts less for this program than the program has in use"
+_HIDDEN: Final = "the driver does not list this program; in a container it may hide it"
+_UNSEEN: Final = "the program ended before the driver was asked what it takes"
 
 
 class _View(NamedTuple):
@@ -38,6 +40,8 @@ class _View(NamedTuple):
 
     device: Device
     gpu: WatchedGpu | None
+    # Whether the driver no longer answered for it at the end.
+    is_lost: bool = False
 
 
 def with_devices(timeline: Timeline) -> Timeline:
@@ -53,15 +57,35 @@ def with_devices(timeline: Timeline) -> Timeline:
         }
         return replace(timeline, unmeasured=unmeasured)
     unmeasured = dict(timeline.unmeasured) | {f"{one.place} in use": _UNTOLD for one in untold}
+    seen: list[Sample | Moment] = [*timeline.samples, *timeline.moments]
     views = [_viewed(device, timeline, unmeasured) for device in timeline.devices]
+    books = [*_believed([_Book(view, seen) for view in views], seen, unmeasured)]
     samples, moments = [*timeline.samples], [*timeline.moments]
-    for view in views:
-        book = _Book(view, [*samples, *moments])
+    for book in books:
         samples = [replace(one, gauges={**one.gauges, **book.gauges(one)}) for one in samples]
         moments = [replace(one, gauges={**one.gauges, **book.gauges(one)}) for one in moments]
-        if book.is_contradicted:
-            unmeasured[f"{view.device.place} at the driver"] = _LESS
     return replace(timeline, samples=tuple(samples), moments=tuple(moments), unmeasured=unmeasured)
+
+
+def _believed(
+    books: Sequence["_Book"], seen: Sequence[Sample | Moment], unmeasured: dict[str, str]
+) -> Iterator["_Book"]:
+    """Without the driver's counts that the program contradicts, and with the reason for each."""
+    untold = {book for book in books if not _is_told(book.view, unmeasured)}
+    # One that hides the program on a GPU hides it on all: there, 0 is no count either.
+    is_hidden = any(book.objection == _HIDDEN for book in untold)
+    for book in books:
+        objection = _HIDDEN if is_hidden else book.objection
+        if objection is not None and book in untold:
+            unmeasured[f"{book.view.device.place} at the driver"] = objection
+        is_useless = is_hidden or (objection is not None and not book.is_ever_right)
+        yield _Book(book.view._replace(gpu=None), seen) if is_useless else book
+
+
+def _is_told(view: _View, unmeasured: Mapping[str, str]) -> bool:
+    """Whether the driver itself has said why it does not count this program."""
+    by_process = view.gpu is not None and f"GPU {view.gpu.index} by process" in unmeasured
+    return view.is_lost or by_process
 
 
 def _only_at_the_driver(timeline: Timeline) -> Iterator[Device]:
@@ -87,24 +111,39 @@ def _viewed(device: Device, timeline: Timeline, unmeasured: dict[str, str]) -> _
     if isinstance(found, NotMeasured):
         unmeasured[f"{device.place} at the driver"] = found.why
         return _View(device, None)
-    return _View(device, found)
+    is_lost = _DRIVER in unmeasured or f"GPU {found.index}" in unmeasured
+    return _View(device, found, is_lost)
 
 
 class _Book:
     """What is known of one device at each moment of a run."""
 
     def __init__(self, view: _View, seen: Sequence[Sample | Moment]) -> None:
-        self._device, self._gpu = view
+        self.view = view
+        self._device, self._gpu, self._is_lost = view
         self._looks: Sequence[GpuLook] = () if view.gpu is None else view.gpu.looks
         self._times = [look.elapsed_s for look in self._looks]
         pairs = [(self._ours(one), self._peak(one)) for one in seen]
-        self.is_contradicted = any(ours is None and peak > 0 for ours, peak in pairs) and any(
-            look.ours_bytes is not None for look in self._looks
-        )
+        self.is_ever_right = any(ours is not None and peak > 0 for ours, peak in pairs)
+        used_s = [
+            one.elapsed_s
+            for one, (ours, peak) in zip(seen, pairs, strict=True)
+            if ours is None and peak > 0
+        ]
+        self.objection = self._objection(min(used_s)) if used_s else None
         # The pool is at least its peak, so that at each moment the rest is at most this much.
         self._most_rest = min(
             (ours - peak for ours, peak in pairs if ours is not None and peak > 0), default=None
         )
+
+    def _objection(self, used_s: float) -> str | None:
+        """Why the driver's count is not that of a program that had more in use."""
+        counts = [look.ours_bytes for look in self._looks if look.ours_bytes is not None]
+        if not counts:
+            return None
+        if any(counts):
+            return _LESS
+        return _HIDDEN if self._times[-1] >= used_s else _UNSEEN
 
     def gauges(self, seen: Sample | Moment) -> Mapping[str, int]:
         """What to add to one reading."""
@@ -124,8 +163,7 @@ class _Book:
         """All of its limit from the first use on, or as it grows: what the driver adds to it."""
         limit = self._device.limit_bytes
         if self._device.grows is False and limit is not None:
-            # Where there was no room for all of it, TensorFlow has taken less.
-            return limit if ours is None else max(peak, min(limit, ours))
+            return max(peak, granted_bytes(limit, ours))
         if ours is None or self._most_rest is None:
             return peak
         return max(peak, ours - self._most_rest)
@@ -142,10 +180,12 @@ class _Book:
     def _look(self, elapsed_s: float, peak: int) -> GpuLook | None:
         """The first look after a moment, for a pool never shrinks; or the last one before its end.
 
-        A look that counts less than the program has in use was taken before or after it.
+        A look that counts less than the program has in use was taken before or after it. One from
+        before the driver was lost says nothing of what came later.
         """
         after = bisect_left(self._times, elapsed_s)
-        for look in (*self._looks[after : after + 1], *reversed(self._looks[:after])):
+        before = () if self._is_lost and after == len(self._looks) else self._looks[:after]
+        for look in (*self._looks[after : after + 1], *reversed(before)):
             if look.ours_bytes is not None and look.ours_bytes >= peak:
                 return look
         return None

@@ -46,9 +46,15 @@ _ABSENT_REMARK: Final = (
 
 _AT_LEAST_REMARK: Final = "at least; TensorFlow reports only the peak"
 _GROWN_REMARK: Final = "at least; from what the driver counts"
-_FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver was not asked"
+_FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver does not confirm it"
 # Refused, TensorFlow asks for a tenth less: the context could hide that.
 _LIMIT_REMARK: Final = "TensorFlow's limit; the driver counts at least as much"
+_REFUSED_REMARK: Final = (
+    "there was no room for TensorFlow's limit; it then asks for a tenth less, until it gets it"
+)
+
+
+_UNTIL_REMARK: Final = "as last counted: at the end the driver no longer answered"
 
 
 class _Seen(NamedTuple):
@@ -111,9 +117,12 @@ def _taken(read: _Readings, device: Device) -> tuple[LedgerRow, ...]:
     """What the driver counts: for this program, and for all others."""
     if not read.has(device_gauge(device.place, gauges.DRIVER_OURS)):
         return ()
-    return (
-        _device_row(read, SYSTEM, device.place, DeviceRow.OURS, gauges.DRIVER_OURS),
-        _device_row(read, SYSTEM, device.place, DeviceRow.OTHERS, gauges.DRIVER_OTHERS),
+    return tuple(
+        _counted(read, SYSTEM, row.at(device.place), _gauge(device_gauge(device.place, gauge)))
+        for row, gauge in (
+            (DeviceRow.OURS, gauges.DRIVER_OURS),
+            (DeviceRow.OTHERS, gauges.DRIVER_OTHERS),
+        )
     )
 
 
@@ -124,23 +133,28 @@ def _pool_of(read: _Readings, device: Device) -> tuple[LedgerRow, ...]:
     ours = device_gauge(place, gauges.DRIVER_OURS)
     if not read.has(pool):
         return ()
-    remark = _pool_remark(device, has_driver=read.has(ours))
+    remark = _pool_remark(device, max(_booked(read.all, _gauge(ours)), default=None))
     free = read.row(ALLOCATOR, DeviceRow.POOL_FREE.at(place), _difference(pool, in_use), remark)
     rows = [replace(free, is_estimate=True)]
     if read.has(ours):
-        rest = read.row(ALLOCATOR, DeviceRow.REST.at(place), _difference(ours, pool))
+        rest = _counted(read, ALLOCATOR, DeviceRow.REST.at(place), _difference(ours, pool))
         rows.append(replace(rest, is_estimate=True))
     return tuple(rows)
 
 
-def _pool_remark(device: Device, *, has_driver: bool) -> str:
-    if device.grows is False and device.limit_bytes is not None:
-        return _LIMIT_REMARK if has_driver else _FROM_LIMIT_REMARK
-    return _GROWN_REMARK if has_driver else _AT_LEAST_REMARK
+def _pool_remark(device: Device, ours_bytes: int | None) -> str:
+    limit = device.limit_bytes
+    if device.grows is not False or limit is None:
+        return _AT_LEAST_REMARK if ours_bytes is None else _GROWN_REMARK
+    if ours_bytes is None:
+        return _FROM_LIMIT_REMARK
+    return _LIMIT_REMARK if ours_bytes >= limit else _REFUSED_REMARK
 
 
-def _device_row(read: _Readings, layer: str, place: str, row: DeviceRow, gauge: str) -> LedgerRow:
-    return read.row(layer, row.at(place), _gauge(device_gauge(place, gauge)))
+def _counted(read: _Readings, layer: str, name: str, booking: _Booking) -> LedgerRow:
+    """A row that rests on the driver's count: it may have been lost before the end."""
+    row = read.row(layer, name, booking)
+    return row if row.last is not None else replace(row, remark=_UNTIL_REMARK)
 
 
 def _difference(whole: str, part: str) -> _Booking:

@@ -15,7 +15,7 @@ def slows_down(account: Account, asked: Asked = UNNOTED) -> bool:
         # at every scale like ramps that get flatter.
         past = account.begins - float(account.marks.x[0])
         return (
-            asked.more_than("May what is left be chance?", account.growth.p_rising, "by_chance")
+            asked.more_than("Can the rest be chance?", account.growth.p_rising, "by_chance")
             or asked.whether("Does it still slow down?", late + error < early)
             or asked.less_than(
                 "Is the slower part still too short?",

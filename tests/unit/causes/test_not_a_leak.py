@@ -95,9 +95,20 @@ def test_greedy_gpu_is_told_with_what_it_took_and_what_was_needed():
 
     assert finding.code == "LW405"
     assert finding.message == (
-        "TensorFlow took 6.8 GiB of GPU:0 at its first operation; "
+        "TensorFlow took about 6.8 GiB of GPU:0 at its first operation; "
         "the program used 400.0 MiB of it at most."
     )
+
+
+def test_greedy_gpu_that_was_refused_its_limit_is_told_with_what_it_got():
+    """Refused 7000 MiB it asks for 6300; the driver counts those, and the context."""
+    counted = a_ledger("GPU:0 taken, by the driver", 0, 6500, 6500).rows
+    evidence = evidence_of(GREEDY, 100, 400, 300)
+    ledger = replace(evidence.ledger, rows=(*evidence.ledger.rows, *counted))
+
+    [finding] = find_causes(replace(evidence, ledger=ledger))
+
+    assert finding.message.startswith("TensorFlow took about 6.2 GiB of GPU:0")
 
 
 @pytest.mark.parametrize(

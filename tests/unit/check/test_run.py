@@ -194,14 +194,14 @@ def test_other_settings_need_no_other_findings(checked, parsed):
     checked(cache_folder=".", a_py=LEAK)
     parsed.clear()
 
-    assert codes(checked(CheckOptions(ignore=("LW101",)), cache_folder=".")) == []
+    assert codes(checked(CheckOptions(ignore=("LW101",), preview=True), cache_folder=".")) == []
     assert parsed == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00\xff", b"not a cache"])
 def test_damaged_cache_is_no_error(checked, folder, damage):
     checked(cache_folder=".", a_py=LEAK)
-    path = folder() / FOLDER / "check.msgpack"
+    path = folder() / FOLDER / "check-preview.msgpack"
     path.write_bytes(damage or path.read_bytes()[:20])
 
     assert codes(checked(cache_folder=".")) == [("a.py", "LW101")]

@@ -5,6 +5,7 @@ import pytest
 from lowwater.check.config import CheckOptions
 from lowwater.check.run import run
 from replay.first_line import INNOCENT, SPECIMENS, truth_of
+from replay.source_rates import rates
 
 ALL = sorted(SPECIMENS.glob("*.py"))
 # What reading must see. A new rule adds its specimens; none is ever taken out.
@@ -94,3 +95,13 @@ def test_no_flat_program_is_accused():
 
     assert len(flat) > 50
     assert {name: codes for name, codes in accused.items() if codes} == {}
+
+
+def test_readme_tells_the_totals():
+    rows = [*rates()]
+    expected, seen = sum(row.expected for row in rows), sum(row.seen for row in rows)
+    findings, right = sum(row.findings for row in rows), sum(row.right for row in rows)
+    readme = (SPECIMENS.parents[1] / "README.md").read_text(encoding="utf-8")
+
+    told = f"finds {seen} of {expected} leaks, and {right} of {findings} findings are right"
+    assert told in readme

@@ -121,6 +121,8 @@ def test_unknown_cause_is_a_usage_error_with_a_way_on(name, advice):
         (["CUDA out of memory"], "nvidia-smi shows a full GPU"),
         (["ResourceExhaustedError"], "TensorFlow raises ResourceExhaustedError"),
         (["tf.errors.ResourceExhaustedError:"], "TensorFlow raises ResourceExhaustedError"),
+        (["batch", "size"], "Which batch size fits into memory?"),
+        (["will it fit"], "Which batch size fits into memory?"),
         (["clear_session"], "clear_session() does not free the memory"),
         (["keras.backend.clear_session()"], "clear_session() does not free the memory"),
         (["predict"], "Memory grows when predict() is called in a loop"),
@@ -136,7 +138,8 @@ def test_symptom_is_explained_however_it_is_written(asked, title):
     assert result.exit_code == 0
     assert result.output.startswith(f"{title}\n")
     assert "What to try" in result.output
-    assert "LW" in result.output
+    assert ("Possible causes" in result.output) == bool(symptom_of(" ".join(asked)).codes)
+    assert max(map(len, result.output.splitlines())) <= 80
 
 
 def test_symptom_leads_to_commands_and_causes():
@@ -152,13 +155,17 @@ nothing, and traced functions repeat their random numbers.
 
 What to try
 
-    lowwater.mend()                   in the program, before the first model: repairs it
-    lowwater run --mend train.py      repairs the known library leaks for this run
-    lowwater run train.py             is it a leak, and which line holds the memory?
+    lowwater.mend()
+        in the program, before the first model: repairs it
+    lowwater run --mend train.py
+        repairs the known library leaks for this run
+    lowwater run train.py
+        says whether it is a leak, and which line holds the memory
 
 Possible causes
 
-    LW205  TensorFlow's global gradient registry keeps every graph that was traced for training.
+    LW205  TensorFlow's global gradient registry keeps every graph that was
+           traced for training.
     LW206  `clear_session()` is called while the model is still in use.
     LW201  Models built in a loop stay in memory.
 

@@ -148,7 +148,7 @@ def test_table_fits_80_columns_and_ends_with_the_rest():
         "optimizer           1  15.0 MiB  GPU:0  `model` at train.py:21\n"
         "array      12,345,678   3.0 MiB  host   `namenamenamenamenamename… at train.py:8\n"
         "data set            1   1.0 MiB  host   no holder found\n"
-        "not attributed          6.0 MiB  host   in use, but not in any object found\n"
+        "not attributed          6.0 MiB  host   in use, but in no object that was found\n"
         "not attributed         -1.0 MiB  GPU:0  some tensors share memory"
     )
     assert max(map(len, str(held).splitlines())) <= 80
@@ -169,6 +169,18 @@ def test_place_that_cannot_be_measured_says_why():
 
     assert str(held).splitlines()[0] == "in use: GPU:0 not measured"
     assert str(held).splitlines()[-1] == ("note: GPU:0: bytes in use not measured: it is a secret")
+
+
+def test_places_with_the_same_reason_share_a_sentence():
+    places = [f"GPU:{number}" for number in range(3)]
+    unknown, reasons = dict.fromkeys(places), dict.fromkeys(places, "it is a secret")
+
+    held = Holdings(ROWS[:1], unknown, unknown, {**reasons, "GPU:2": "it is lost"})
+
+    assert str(held).splitlines()[-2:] == [
+        "note: GPU:0, GPU:1: bytes in use not measured: it is a secret",
+        "note: GPU:2: bytes in use not measured: it is lost",
+    ]
 
 
 def test_names_of_the_program_are_escaped_in_a_notebook():

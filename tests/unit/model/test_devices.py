@@ -43,7 +43,7 @@ def test_gpus_of_several_kinds_are_told_apart_only_in_the_order_of_the_bus():
 
 
 def test_framework_that_does_not_tell_its_gpu_is_quoted():
-    assert gpu_of(device(None), TWO) == NotMeasured("TensorFlow does not tell which GPU GPU:0 is")
+    assert gpu_of(device(None), TWO) == NotMeasured("TensorFlow does not report which GPU GPU:0 is")
 
 
 def test_bytes_of_several_processes_are_added():

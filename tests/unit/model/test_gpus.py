@@ -16,7 +16,7 @@ def test_processes_that_hold_more_than_is_used_leave_nothing():
 
 def test_what_the_list_lacks_may_be_the_drivers_own():
     assert a_gpu(30, (GpuProcess(1, 10),)).unattributed == Unattributed(
-        20, "it is the driver's own, or of processes that the driver does not list"
+        20, "the driver itself uses it, or a process that the driver does not list"
     )
 
 

@@ -50,11 +50,11 @@ def test_whole_screen():
     assert (
         render(ANSWER)
         == """\
-The script ran for 3.2 s, up to `fit` at train.py:12, and no further.
-Before that, it opened for writing: `runs/log.txt`.
+The script ran for 3.2 s, until `fit` at train.py:12; Lowwater ended it there.
+Before that, it opened files for writing: `runs/log.txt`.
 
 Peak of one training step on CPU:0, measured at batch 8, 16, 32 and 64 (8
-steps), extended by a line (fits to 1.0 %):
+steps), and predicted by a line (fits to 1.0 %):
 
   batch       peak              between  of 1000.0 MiB
      16   67.0 MiB             measured  █▋
@@ -64,7 +64,7 @@ steps), extended by a line (fits to 1.0 %):
     482  999.0 MiB             measured  largest that fits (confirmed)
     512    1.0 GiB  923.7 MiB … 1.2 GiB  does not fit
 
-On this host, the process takes about 412.0 MiB beside these tensors.
+On this host, the process needs about 412.0 MiB besides these tensors.
 
 Where it goes at batch 64:
   weights       10.0 MiB   6 %
@@ -109,8 +109,8 @@ def test_peak_that_bends_is_shown_as_far_as_it_was_measured():
     screen = told_by(replace(ANSWER, footprint=a_footprint(lambda n: 30 + n**2 / 4)))
 
     assert (
-        "The peak cannot be extended beyond batch 64, because the peak grows faster the larger "
-        "the batch is." in screen
+        "The peak cannot be predicted beyond batch 64, because the peak grows faster than "
+        "the batch." in screen
     )
 
 
@@ -142,7 +142,7 @@ def test_remedies_are_a_table_and_those_that_fit_say_what_they_change():
 
     screen = render(replace(ANSWER, remedies=remedies))
 
-    assert "What would help to fit 64, each measured with real steps:\n" in screen
+    assert "Ways to fit batch 64, each measured with real steps:\n" in screen
     assert "  as it is         150.0 MiB  500 ms  does not fit\n" in screen
     assert "  mixed precision   90.0 MiB  210 ms  fits\n" in screen
     assert "  mixed precision: results in 16 bits\n" in screen

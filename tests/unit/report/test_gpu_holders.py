@@ -30,7 +30,7 @@ def test_holder_without_bytes_is_not_given_any():
 
     assert who_holds(gpu, {7: TRAINS}) == (
         "process 7 (python train.py, user ann) is on GPU 0; "
-        "7.0 GiB of GPU 0 is used but shown for no process: hidden"
+        "7.0 GiB of GPU 0 is used, but by no process in the list: hidden"
     )
 
 

@@ -48,8 +48,8 @@ GPU 0: NVIDIA T4
         7  ann   1.0 min  200.0 MiB  isolated call of process 4711
         8  bob   1.0 min   90.0 MiB  python tune.py
 
-  10.0 MiB of GPU 0 is used but shown for no process: it is the driver's own, or
-  of processes that the driver does not list.
+  10.0 MiB of GPU 0 is used, but by no process in the list: the driver itself
+  uses it, or a process that the driver does not list.
   Process 5 looks idle: GPU 0 is 0 % busy, and it used 0 ms of processor time in
   500 ms. The process that started it is gone. To free 400.0 MiB, end the
   process:

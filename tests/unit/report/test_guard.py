@@ -47,7 +47,7 @@ def block(told: Told) -> Callable[..., str]:
 
 def test_block_says_when_why_and_what_was_saved(block: Callable[..., str]) -> None:
     assert block() == (
-        "  Training was ended after epoch 32, 53.0 s into the run, before memory ran out:\n"
+        "  Training ended after epoch 32, 53.0 s into the run, before memory ran out:\n"
         "  host memory in use rose by 20.0 MiB per epoch over the last 30 epochs, and\n"
         "  35.0 MiB of the 1.0 GiB of the control group was left.\n"
         "  One more epoch and saving the model needed about 50.0 MiB.\n"
@@ -58,9 +58,7 @@ def test_block_says_when_why_and_what_was_saved(block: Callable[..., str]) -> No
 def test_epoch_that_was_cut_short_starts_over(block: Callable[..., str]) -> None:
     told = block(unit="batch", rounds=4211, epochs_completed=2, is_within_epoch=True, fit=3)
 
-    assert told.startswith(
-        "  Training was ended after 4,211 batches, within epoch 3 of `fit` call 3,"
-    )
+    assert told.startswith("  Training ended after 4,211 batches, within epoch 3 of `fit` call 3,")
     assert told.endswith("\n  Epoch 3 was cut short; it starts over from there.")
 
 
@@ -82,7 +80,7 @@ def test_epoch_that_was_cut_short_starts_over(block: Callable[..., str]) -> None
         ({"later_fits": 2}, "2 later `fit` calls of this run ended after the first batch as well."),
         (
             {"unit": "iteration at train.py:9", "is_raised": True, "epochs_completed": None},
-            "A loop was ended after 32 iterations at train.py:9, 53.0 s into the run,",
+            "A loop ended after 32 iterations at train.py:9, 53.0 s into the run,",
         ),
     ],
 )

@@ -153,7 +153,7 @@ def test_who_ran_out_of_memory_gets_advice_that_fits(
 @pytest.mark.parametrize(
     ("ending", "line"),
     [
-        (OOM, "It ran out of memory: ResourceExhaustedError: OOM when allocating."),
+        (OOM, "The program ran out of memory: ResourceExhaustedError: OOM when allocating."),
         (CRASHED, "The script failed: AttributeError: no attribute 'validation_data'."),
     ],
 )

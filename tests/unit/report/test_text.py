@@ -272,7 +272,7 @@ def test_first_screen_has_our_own_cost_on_one_line(told: Told) -> None:
 
     lines = render(replace(told("leak-with-a-finding"), overhead=cost)).splitlines()
 
-    assert "Overhead: 1.2 s in 42.0 s, 13 % of its CPU time. For more details, add -v." in lines
+    assert "Overhead: 1.2 s in 42.0 s (13 % of CPU time). For more details, add -v." in lines
 
 
 def test_memory_that_ran_out_without_a_leak_is_explained(told: Told) -> None:

@@ -56,9 +56,7 @@ def test_without_a_limit_the_rest_of_the_process_is_taken_off_what_is_free(monke
     limit = limits.limit_of(None, FOUND)
 
     assert limit.limit_bytes == 4 * GIB
-    assert limit.because == (
-        "5.0 GiB are free, of which the process takes 1.0 GiB beside its tensors"
-    )
+    assert limit.because == ("5.0 GiB is free, of which the process needs 1.0 GiB besides tensors")
 
 
 def test_device_has_its_own_limit():

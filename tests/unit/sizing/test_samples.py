@@ -52,12 +52,12 @@ def test_sequences_of_different_length_are_padded_as_the_longest():
 
 
 def test_empty_arrays_are_one_sentence():
-    with pytest.raises(UsageError, match="there is no data to make a batch of"):
+    with pytest.raises(UsageError, match="there is no data to build a batch from"):
         samples_of(X[:0], Y[:0])
 
 
 def test_empty_generator_is_one_sentence():
-    with pytest.raises(UsageError, match="a generator gave no batch: the data are empty"):
+    with pytest.raises(UsageError, match="a generator gave no batch: the data is empty"):
         samples_of(batches())
 
 
@@ -82,13 +82,13 @@ def test_generator_that_cannot_be_rebatched_is_one_sentence(batch):
     with pytest.raises(UsageError) as refused:
         samples_of(iter([batch]))
 
-    assert "cannot be put together to other batch sizes" in str(refused.value)
+    assert "cannot be combined into other batch sizes" in str(refused.value)
     assert "Try: pass arrays of a few samples" in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_batches_of_different_rank_cannot_be_rebatched():
-    with pytest.raises(UsageError, match="cannot be put together"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         samples_of(iter([(np.ones((2, 3)), np.ones(2)), (np.ones((2, 3, 4)), np.ones(2))]))
 
 

@@ -98,11 +98,13 @@ def test_without_a_driver_a_growing_pool_is_at_least_its_peak():
     assert "at least" in rows[DeviceRow.POOL_FREE.at("GPU:0")].remark
 
 
-def test_pool_that_found_less_room_is_what_the_driver_has_given():
-    rows, _ = rows_of(a_run([100] * 6, ours=[3000] * 6))
+def test_pool_that_found_less_room_has_what_tensorflow_asked_for_next():
+    """Refused 4000 MiB it asks for 3600, then for 3240: the rest is the context."""
+    rows, _ = rows_of(a_run([100] * 6, ours=[3500] * 6))
 
-    assert at_end(rows, DeviceRow.POOL_FREE) == 2900
-    assert at_end(rows, DeviceRow.REST) == 0
+    assert at_end(rows, DeviceRow.POOL_FREE) == 3140
+    assert at_end(rows, DeviceRow.REST) == 260
+    assert "no room for TensorFlow's limit" in rows[DeviceRow.POOL_FREE.at("GPU:0")].remark
 
 
 def test_look_after_the_end_is_not_taken_for_the_program():
@@ -120,6 +122,53 @@ def test_driver_that_counts_less_than_is_in_use_is_not_believed():
     assert ledger.unmeasured == {
         "GPU:0 at the driver": "the driver counts less for this program than the program has in use"
     }
+
+
+def test_driver_that_hides_the_program_counts_nothing_on_any_of_its_gpus():
+    """The second device has a context, which would be counted if the driver listed the program."""
+    run = a_run([100] * 6, ours=[0] * 6)
+    second = replace(run.devices[0], place="GPU:1", physical=1)
+    gpus = (*run.gpus, replace(run.gpus[0], index=1, uuid="GPU-b"))
+
+    rows, ledger = rows_of(replace(run, devices=(*run.devices, second), gpus=gpus))
+
+    assert not [name for name in rows if "driver" in name]
+    assert "does not confirm" in rows[DeviceRow.POOL_FREE.at("GPU:0")].remark
+    why = "the driver does not list this program; in a container it may hide it"
+    assert ledger.unmeasured == {"GPU:0 at the driver": why, "GPU:1 at the driver": why}
+
+
+def test_use_of_a_gpu_between_the_last_look_and_the_end_is_not_called_hidden():
+    _, ledger = rows_of(a_run([0, 0, 0, 100], ours=[0, 0]))
+
+    assert ledger.unmeasured == {
+        "GPU:0 at the driver": "the program ended before the driver was asked what it takes"
+    }
+
+
+LOST = {"driver": "the GPU is lost: the driver no longer reaches it"}
+
+
+def test_gpu_that_was_lost_before_its_first_use_has_one_reason():
+    run = a_run([100] * 6, ours=[0])
+
+    rows, ledger = rows_of(replace(run, unmeasured=LOST))
+
+    assert DeviceRow.OURS.at("GPU:0") not in rows
+    assert ledger.unmeasured == LOST
+
+
+def test_what_the_driver_counted_is_not_carried_on_after_the_gpu_is_lost():
+    run = a_run([100, 100, 500, 500], ours=[600, 600], device=GROWING)
+
+    lost, ledger = rows_of(replace(run, unmeasured=LOST))
+    whole, _ = rows_of(run)
+
+    assert len(lost[DeviceRow.OURS.at("GPU:0")].series) == 2
+    assert "the driver no longer answered" in lost[DeviceRow.OURS.at("GPU:0")].remark
+    assert ledger.unmeasured == LOST
+    assert len(whole[DeviceRow.OURS.at("GPU:0")].series) == 4
+    assert whole[DeviceRow.OURS.at("GPU:0")].remark == ""
 
 
 @pytest.mark.parametrize(
@@ -169,7 +218,7 @@ def test_pool_without_a_driver_is_reserved_by_its_own_figures():
 
     assert verdict.kind is Kind.RESERVED
     assert verdict.because.startswith(
-        "of the 3.9 GiB in TensorFlow's pool on GPU:0, 100.0 MiB is in use; TensorFlow keeps"
+        "of about 3.9 GiB in TensorFlow's pool on GPU:0, 100.0 MiB is in use; TensorFlow keeps"
     )
 
 

@@ -6,6 +6,7 @@ A census asks which line adds; an experiment keeps the container of such a line 
 import ast
 
 from lowwater.agent.census._source.scopes import Chain, chain_of
+from lowwater.agent.syntax import last_name
 
 # Of Python's own containers, whose items can be taken out again.
 CONTAINER_METHODS = frozenset(
@@ -82,7 +83,7 @@ def builds_on(value: ast.expr, chain: Chain) -> bool:
     match value:
         case ast.IfExp(body=first, orelse=second):
             return builds_on(first, chain) or builds_on(second, chain)
-        case ast.Call(func=function, args=[first, *_]) if _last_name(function) not in _JOINING:
+        case ast.Call(func=function, args=[first, *_]) if last_name(function) not in _JOINING:
             return builds_on(first, chain)
         case ast.Call(func=ast.Attribute(value=receiver), args=[_, *_]) if _is_from(
             receiver, chain
@@ -168,10 +169,3 @@ def grows_by_item(index: ast.expr) -> bool:
         case ast.Slice() | ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return False
     return True
-
-
-def _last_name(expression: ast.expr) -> str:
-    match expression:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""

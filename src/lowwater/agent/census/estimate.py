@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from lowwater.agent.census.addresses import place_of
 from lowwater.agent.census.kinds import derives
-from lowwater.agent.census.references import NUMBERS, OPEN
+from lowwater.agent.census.references import MEASURABLE, NUMBER_PLACES
 
-# Built-in containers: their length is asked of no code of the program.
-_MEASURABLE = OPEN | {tuple, frozenset}
 _SLICED = frozenset({list, tuple})
 # References that are followed at one go; the list of them is garbage a moment later.
 AT_ONCE = 50_000
@@ -21,7 +19,6 @@ _SAMPLE_OBJECTS = 64
 _SAMPLE_ITEMS = 512
 # Keys and values in one list, while the keys are listed again.
 _BYTES_AT_ONCE = 24
-_NUMBERS = frozenset(map(place_of, NUMBERS))
 
 
 class Expected(NamedTuple):
@@ -36,7 +33,7 @@ def batches(kind: type, objects: list[Any]) -> Iterator[list[Any]]:
     if len(objects) == 1:
         yield objects
         return
-    lengths = map(len, objects) if kind in _MEASURABLE else (8 for _ in objects)
+    lengths = map(len, objects) if kind in MEASURABLE else (8 for _ in objects)
     start, total = 0, 0
     for index, length in enumerate(lengths):
         if total and total + length > AT_ONCE:
@@ -53,12 +50,12 @@ def is_sliced(kind: type, batch: Sequence[Any]) -> bool:
 
 def expected(kind: type, objects: list[Any], array_type: type | None) -> Expected:
     """How much there is below objects of one type, as far as their lengths tell."""
-    if len(objects) == 1 and kind in _MEASURABLE and len(objects[0]) <= FEW_AT_ONCE:
+    if len(objects) == 1 and kind in MEASURABLE and len(objects[0]) <= FEW_AT_ONCE:
         return Expected(len(objects[0]))
     if derives(kind, array_type):
         items = sum(map(_objects_in_array, objects))
         return Expected(items, 2 * 8 * items)
-    if kind not in _MEASURABLE:
+    if kind not in MEASURABLE:
         return Expected()
     lengths = [len(objects[0])] if len(objects) == 1 else map(len, objects)
     total = longest = 0
@@ -82,7 +79,7 @@ def _things_per_item(kind: type, objects: Sequence[Any]) -> float:
     for container in objects[::every]:
         items += min(len(container), _SAMPLE_ITEMS)
         things += sum(
-            place_of(type(part)) not in _NUMBERS
+            place_of(type(part)) not in NUMBER_PLACES
             for sample in _samples(kind, container)
             for part in sample
         )

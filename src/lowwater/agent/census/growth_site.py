@@ -12,6 +12,7 @@ from lowwater.agent.census._source.names import Names, Slot, attribute_of
 from lowwater.agent.census._source.scopes import Scope
 from lowwater.agent.census._source.user_file import UserFile
 from lowwater.model import GrowthSite
+from lowwater.model.frameworks import PY_DATASETS
 from lowwater.model.interruption import let_through
 
 _MOST_SITES = 3
@@ -19,8 +20,6 @@ _MOST_SITES = 3
 _SETTING_UP = frozenset("__init__ __init_subclass__ __new__ __post_init__".split())
 # Inside a class, Python spells `__name` as `_Class__name`.
 _MANGLED = re.compile(r"_[^_]\w*?(__\w+(?<!__))")
-# What Keras calls a data set that is written in Python, now and formerly.
-_DATA_SETS = frozenset({"PyDataset", "Sequence"})
 _CALL = re.compile(r"(\w[\w.]*)\s*\(")
 
 
@@ -178,7 +177,7 @@ class Sources:
         if function.name != "__getitem__" or owner is None or owner.kind != "class":
             return False
         lineage = Names(self._files).lineage(owner)
-        return any(base.name in _DATA_SETS for scope in lineage for base in scope.bases)
+        return any(base.name in PY_DATASETS for scope in lineage for base in scope.bases)
 
     def _is_memo(self, addition: Addition) -> bool:
         """Whether the line keeps results for later calls with the same arguments."""

@@ -39,16 +39,19 @@ from lowwater.agent.census.kinds import (
 
 # Numbers are never told apart: a list of ten million would need a set of ten million names.
 NUMBERS = frozenset({int, float, bool, complex, type(None), type(NotImplemented), type(...)})
+# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
+NUMBER_PLACES = frozenset(map(place_of, NUMBERS))
 # These refer to nothing, or to code only.
 LEAVES = NUMBERS | {
     str, bytes, bytearray, range, slice, CodeType, ModuleType, property, staticmethod,
     classmethod, BuiltinFunctionType, ClassMethodDescriptorType, GetSetDescriptorType,
     MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType, ForwardRef, TypeVar,
 }  # fmt: skip
-# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
 _LEAVES = frozenset(map(place_of, LEAVES))
 # Containers that can grow, and whose length is asked of no code of the program.
 OPEN = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
+# With those that cannot grow: their length, too, is asked of no code of the program.
+MEASURABLE = OPEN | {tuple, frozenset}
 _TYPE_AND_DICT = 2
 # In a dictionary with this many, keys are data; those of smaller ones are mostly shared names.
 _MANY_KEYS = 1_000

@@ -18,7 +18,7 @@ from typing import Any
 
 from lowwater.agent.census.kinds import derives, is_a, kind_of
 from lowwater.agent.census.nodes import Node
-from lowwater.agent.census.references import OPEN
+from lowwater.agent.census.references import MEASURABLE
 
 Weak = weakref.ref[Any]
 
@@ -29,7 +29,6 @@ _MOST_ITEMS = 100_000
 _LEAST_LEFT = 0.5
 # So deep in an item there is something to know it by: `(array, label)` is known by its array.
 _DEEPEST = 3
-_WITH_ITEMS = OPEN | {tuple, frozenset}
 # These are the same objects in every round, whoever holds them.
 _ANYBODYS = (type, FunctionType, BuiltinFunctionType, ModuleType)
 _RAW = frozenset({str, bytes, bytearray})
@@ -100,7 +99,7 @@ def _weakly(thing: Any) -> Weak | None:  # noqa: ANN401
 
 
 def _known_items(kind: type, container: Any) -> Iterator[_KnownItem]:  # noqa: ANN401
-    if kind not in _WITH_ITEMS:
+    if kind not in MEASURABLE:
         return
     every = min(len(container), _MOST_ITEMS) // _SAMPLE + 1
     for item in _items(kind, container, every):
@@ -119,7 +118,7 @@ def _known_by(item: Any) -> Any:  # noqa: ANN401
     """The item itself, or what comes first in a plain container."""
     for _ in range(_DEEPEST):
         kind = kind_of(item)
-        if kind not in _WITH_ITEMS or not item:
+        if kind not in MEASURABLE or not item:
             break
         item = _items(kind, item, most=1)[0]
     return item

@@ -22,7 +22,7 @@ from lowwater.agent.census.edges import named_parts
 from lowwater.agent.census.estimate import AT_ONCE, FEW_AT_ONCE, batches, expected, is_sliced
 from lowwater.agent.census.kinds import Answers, kind_of
 from lowwater.agent.census.nodes import NODE_BYTES, Node
-from lowwater.agent.census.references import LEAVES, NUMBERS, OPEN, References
+from lowwater.agent.census.references import LEAVES, NUMBER_PLACES, OPEN, References
 from lowwater.agent.census.sizes import Sizes
 from lowwater.model.interruption import let_through
 
@@ -38,8 +38,6 @@ _WAITING_BYTES = 9
 # and over (labels, rewards), a sample of this size shows.
 _NUMBER_BYTES = 32
 _SAMPLE = 4_096
-# By their addresses: a type that is looked up in a set is asked for its hash, by its metaclass.
-_NUMBERS = frozenset(map(place_of, NUMBERS))
 # Their items have no names, and there is nothing else to them.
 _WITHOUT_NAMES = frozenset({list, tuple, set, frozenset, deque})
 
@@ -104,7 +102,7 @@ class Walk:
     def enter(self, node: Node, label: str, thing: Any) -> None:  # noqa: ANN401
         """Start at an object that a root names."""
         kind = type(thing)
-        if place_of(kind) in _NUMBERS or self._ours.of(kind) or self._is_closed(node):
+        if place_of(kind) in NUMBER_PLACES or self._ours.of(kind) or self._is_closed(node):
             return
         if self.seen.add(thing):
             self._found(node.child(kind_of(thing), label), [thing])
@@ -121,7 +119,7 @@ class Walk:
         if self._is_closed(node):
             return
         # A list of ten million numbers would need ten million names.
-        for alike in seen.new_by_kind(things, _NUMBERS).values():
+        for alike in seen.new_by_kind(things, NUMBER_PLACES).values():
             if not self._ours.of(type(alike[0])):
                 self._found(node.child(kind_of(alike[0])), alike)
 

@@ -50,7 +50,7 @@ class JaxSettings:
             if now == self._before[name] and (now is None or self._overrides):
                 os.environ[name] = self._ours[name] = value
             elif self._overrides and now != value:
-                self._note(f"JAX: the script set {name}={now} itself; that is what counts")
+                self._note(f"JAX: the script set {name}={now} itself, and its setting is used")
         if self._overrides and self.wanted.is_anything:
             for line in self.told():
                 self._note(line)
@@ -81,7 +81,7 @@ class JaxSettings:
         if FRACTION in os.environ and NEWER_FRACTION in os.environ:
             ours = FRACTION if FRACTION in self._ours else NEWER_FRACTION
             self._put_back(ours)
-            self._note("JAX: the script set its share of the GPU itself; that is what counts")
+            self._note("JAX: the script set its share of the GPU itself, and its setting is used")
 
     def _withdraw(self) -> None:
         for name in [*self._ours]:

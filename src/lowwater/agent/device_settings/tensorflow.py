@@ -159,7 +159,7 @@ class TensorFlowSettings:
     def _leave_to_script(self, what: str, line: str | None) -> None:
         if self._script is None and self.wanted.is_anything:
             at = f" ({line})" if line else ""
-            self._script = f"the script set {what} itself{at}; that is what counts"
+            self._script = f"the script set {what} itself{at}, and its setting is used"
             self._note(f"TensorFlow: {self._script}")
 
 

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from lowwater.agent.instrumentation._inject import call_of, compiled, fill_in, guarded
 from lowwater.agent.instrumentation._tick import Passes, Tick, tick_for
+from lowwater.agent.syntax import Function, last_name
 
 _Loop = ast.For | ast.While | ast.AsyncFor
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # An outer loop and the one inside it; deeper ones are too hot to be a round trip.
 DEEPEST = 2
@@ -99,7 +99,7 @@ class _LoopMarker(ast.NodeTransformer):
     def visit_AsyncFor(self, node: ast.AsyncFor) -> list[ast.stmt] | ast.stmt:
         return self._visit_loop(node)
 
-    def visit_FunctionDef(self, node: _Function) -> ast.stmt:
+    def visit_FunctionDef(self, node: Function) -> ast.stmt:
         if self._only_top_level or node.name in self._left_alone or _must_be_left_alone(node):
             return node
         depth, self._depth = self._depth, 0
@@ -143,49 +143,42 @@ def _saved_with_models(tree: ast.Module) -> frozenset[str]:
     layers = (
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _last_name(node.func) == "Lambda"
+        if isinstance(node, ast.Call) and last_name(node.func) == "Lambda"
     )
     given = (part for layer in layers for part in [*layer.args, *(k.value for k in layer.keywords)])
-    return frozenset(_last_name(part) for part in given) - {""}
+    return frozenset(last_name(part) for part in given) - {""}
 
 
 def _calls_in(loop: _Loop) -> int:
     return sum(isinstance(node, ast.Call) for part in loop.body for node in ast.walk(part))
 
 
-def _must_be_left_alone(function: _Function) -> bool:
+def _must_be_left_alone(function: Function) -> bool:
     name = function.name
     is_dunder = name.startswith("__") and name.endswith("__")
     return (
         is_dunder
         or name in _COMPUTING_METHODS
-        or any(_last_name(decorator) in _COMPILING_DECORATORS for decorator in _dotted(function))
+        or any(last_name(decorator) in _COMPILING_DECORATORS for decorator in _dotted(function))
         or _is_generator(function)
     )
 
 
-def _dotted(function: _Function) -> list[ast.expr]:
+def _dotted(function: Function) -> list[ast.expr]:
     return [
         decorator.func if isinstance(decorator, ast.Call) else decorator
         for decorator in function.decorator_list
     ]
 
 
-def _last_name(expression: ast.expr) -> str:
-    match expression:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
-
-
-def _is_generator(function: _Function) -> bool:
+def _is_generator(function: Function) -> bool:
     """Whether its loops run at somebody else's pace; inner functions do not count."""
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
-        if not isinstance(node, _Function | ast.Lambda | ast.ClassDef):
+        if not isinstance(node, Function | ast.Lambda | ast.ClassDef):
             pending += ast.iter_child_nodes(node)
     return False
 

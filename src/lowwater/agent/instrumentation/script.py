@@ -10,10 +10,9 @@ from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from lowwater.agent.instrumentation._imports import AddTicks
 from lowwater.model.assignment import STDIN
 from lowwater.model.interruption import quietly
-
-AddTicks = Callable[[bytes, str], CodeType]
 
 
 def _nothing() -> None:
@@ -131,7 +130,7 @@ def as_it_is(source: bytes, filename: str) -> CodeType:
     return code
 
 
-def hide_our_frames(error: BaseException, caller: str) -> None:
+def print_without_our_frames(error: BaseException, caller: str) -> None:
     """Let the interpreter print an uncaught exception without our frames, and those of our caller.
 
     The exception goes on through our frames, so that the interpreter ends the process as it

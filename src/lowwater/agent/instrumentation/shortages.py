@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from lowwater.agent.instrumentation._placement import Placement
+from lowwater.agent.instrumentation.first_use import Shown
 from lowwater.agent.journal import Journal
-from lowwater.agent.last_look import Shown, request_on_stack
+from lowwater.agent.last_look import request_on_stack
 from lowwater.model.interruption import quietly
 from lowwater.model.out_of_memory import LONGEST, NO_ROOM_ON_DEVICE, AllocationRequest, telling_line
 from lowwater.model.printable import one_line

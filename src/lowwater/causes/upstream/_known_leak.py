@@ -37,6 +37,11 @@ class KnownLeak:
         return f"A leak in {self.library} ({self.affected}); {reported}."
 
 
+def since(*oldest: int) -> Callable[[Version], bool]:
+    """Affects this release and all later ones."""
+    return lambda version: version >= oldest
+
+
 def parse_version(text: str) -> Version:
     """`2.21.0rc1` -> `(2, 21, 0)`: the leading numbers, which is what leaks are known by."""
     numbers = re.match(r"\d+(?:\.\d+)*", text)

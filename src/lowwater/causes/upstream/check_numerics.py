@@ -1,17 +1,12 @@
 """LW214 check-numerics: under `enable_check_numerics()` TensorFlow keeps every graph."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (2,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 CHECK_NUMERICS = KnownLeak(
     code="LW214",
     name="check-numerics",
     library="tensorflow",
-    affects=_affects,
+    affects=since(2),
     affected="measured on 2.21; other releases were not measured",
     issue=None,
     what="With `tf.debugging.enable_check_numerics()` TensorFlow keeps every graph it traces.",

@@ -1,17 +1,12 @@
 """LW209 eager-cache: TensorFlow keeps a kernel for every seed, name and shape, and every number."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (2,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 EAGER_CACHE = KnownLeak(
     code="LW209",
     name="eager-cache",
     library="tensorflow",
-    affects=_affects,
+    affects=since(2),
     affected="measured on 2.21; no release without it is known",
     issue="tensorflow/tensorflow#37252",
     what=(

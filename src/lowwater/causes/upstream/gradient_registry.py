@@ -1,18 +1,13 @@
 """LW205 gradient-registry: TensorFlow pins every graph that holds a custom gradient."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    # A fix for one of the ways in was merged after 2.21; `silu` and SavedModels stay as they are.
-    return version >= (2, 11)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 GRADIENT_REGISTRY = KnownLeak(
     code="LW205",
     name="gradient-registry",
     library="tensorflow",
-    affects=_affects,
+    # A fix for one of the ways in was merged after 2.21; `silu` and SavedModels stay as they are.
+    affects=since(2, 11),
     affected=(
         "reported from 2.11 on, measured on 2.21; a fix for training only was merged later "
         "(tensorflow/tensorflow#109334)"

@@ -1,17 +1,12 @@
 """LW212 layer-nodes: a Keras layer keeps every layer that was ever connected to it."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (3,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 LAYER_NODES = KnownLeak(
     code="LW212",
     name="layer-nodes",
     library="keras",
-    affects=_affects,
+    affects=since(3),
     affected="measured on 3.15, and on tf_keras 2.21; other releases were not measured",
     issue=None,
     what=(

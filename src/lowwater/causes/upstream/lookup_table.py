@@ -1,17 +1,12 @@
 """LW211 lookup-table: TensorFlow keeps the entries of every lookup table."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (2, 12)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 LOOKUP_TABLE = KnownLeak(
     code="LW211",
     name="lookup-table",
     library="tensorflow",
-    affects=_affects,
+    affects=since(2, 12),
     affected="reported on 2.12, measured on 2.21; no release without it is known",
     issue="tensorflow/tensorflow#61866",
     what=(

@@ -1,18 +1,13 @@
 """LW304 pipeline-per-round: TensorFlow's default graph keeps the Python functions of pipelines."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    # After 2.21 pipelines own their functions; those of eager `py_function` calls still stay.
-    return version >= (2,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 PIPELINE_PER_ROUND = KnownLeak(
     code="LW304",
     name="pipeline-per-round",
     library="tensorflow",
-    affects=_affects,
+    # After 2.21 pipelines own their functions; those of eager `py_function` calls still stay.
+    affects=since(2),
     affected=(
         "measured on 2.21; a fix for pipelines, but not for eager `py_function`, was merged "
         "later (tensorflow/tensorflow#123530)"

@@ -1,17 +1,12 @@
 """LW305 py-function-tape: TensorFlow keeps what a `py_function` saw under a tape."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (2,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 PY_FUNCTION_TAPE = KnownLeak(
     code="LW305",
     name="py-function-tape",
     library="tensorflow",
-    affects=_affects,
+    affects=since(2),
     affected="reported on 2.0, measured on 2.21; no release without it is known",
     issue="tensorflow/tensorflow#35084",
     what=(

@@ -1,17 +1,12 @@
 """LW213 serializable-registry: Keras keeps every class that was ever registered."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (3,)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 SERIALIZABLE_REGISTRY = KnownLeak(
     code="LW213",
     name="serializable-registry",
     library="keras",
-    affects=_affects,
+    affects=since(3),
     affected="measured on 3.15; other releases were not measured",
     issue="streamlit/streamlit#12045",
     what=(

@@ -1,17 +1,12 @@
 """LW210 xla-cache: TensorFlow keeps every program that XLA has compiled."""
 
-from lowwater.causes.upstream._known_leak import KnownLeak, Version
-
-
-def _affects(version: Version) -> bool:
-    return version >= (2, 16)
-
+from lowwater.causes.upstream._known_leak import KnownLeak, since
 
 XLA_CACHE = KnownLeak(
     code="LW210",
     name="xla-cache",
     library="tensorflow",
-    affects=_affects,
+    affects=since(2, 16),
     affected="reported on 2.16, measured on 2.21; no release without it is known",
     issue="tensorflow/tensorflow#64170",
     what="TensorFlow keeps every program that XLA compiled, even for deleted models.",

@@ -1,7 +1,6 @@
 """Let a line of the program add an operation to a graph of TensorFlow 1 once, and not each time."""
 
 import functools
-import re
 import sys
 import weakref
 from collections import Counter
@@ -14,13 +13,12 @@ from lowwater.diagnose.callers import is_of_the_program
 from lowwater.diagnose.change import Change
 from lowwater.diagnose.factors._factor import Factor
 from lowwater.diagnose.facts import Facts
+from lowwater.giveback.mend.eager_cache import RUNNING_NUMBER
 
 # ruff: noqa: ANN401 - operations of TensorFlow
 
 _GRAPHS = "tensorflow.python.framework.ops"
 _SESSIONS = "tensorflow.python.client.session"
-# What TensorFlow adds to a name to make it new.
-_RUNNING_NUMBER = re.compile(r"_\d+(?![0-9A-Za-z])")
 
 
 @dataclass(slots=True)
@@ -100,7 +98,7 @@ def _may_be_shared(graph: Any, op_type: str, inputs: Any) -> bool:
 
 def _plain_name(name: str) -> str:
     """Only scopes have got a number yet; `stack_1` is what TensorFlow calls an input."""
-    return _RUNNING_NUMBER.sub("", name) if name.endswith("/") else name
+    return RUNNING_NUMBER.sub("", name) if name.endswith("/") else name
 
 
 def _told(attributes: Any) -> Hashable:

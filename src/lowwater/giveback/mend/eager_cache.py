@@ -13,7 +13,7 @@ _VARIABLES = "tensorflow.python.ops.resource_variable_ops"
 _MAKERS = "tensorflow.python.ops.gen_resource_variable_ops"
 _CONTEXT = "tensorflow.python.eager.context"
 # `sequential_6/dense_18/kernel`: what Keras and TensorFlow add to make a name new.
-_RUNNING_NUMBER = re.compile(r"_\d+(?![0-9A-Za-z])")
+RUNNING_NUMBER = re.compile(r"_\d+(?![0-9A-Za-z])")
 
 
 class EagerCacheRepair(Repair):
@@ -70,7 +70,7 @@ def _without_running_numbers(make: Any, anonymous: str) -> Any:  # noqa: ANN401 
 
     def kept_as(name: str) -> str:
         """By which name the kernel of an eager variable is kept: who counts kernels asks for it."""
-        return _RUNNING_NUMBER.sub("", name) if ours.is_on else name
+        return RUNNING_NUMBER.sub("", name) if ours.is_on else name
 
     ours: Any = var_handle_op
     ours.is_on, ours.kept_as = True, kept_as

@@ -11,11 +11,11 @@ from typing import Final
 
 from lowwater.isolation.outcome import DriverStory
 from lowwater.model import NotMeasured
+from lowwater.model.gpu_holders import Gpus
 from lowwater.model.gpus import Gpu
 from lowwater.model.interruption import let_through
 from lowwater.probes.driver_view import gpus_now
 
-Gpus = tuple[Gpu | NotMeasured, ...] | NotMeasured
 # A process may be gone a moment before the driver has cleaned up behind it.
 _LONGEST_S: Final = 5.0
 _PAUSE_S: Final = 0.05

@@ -1,6 +1,5 @@
 """What the child answers: a value, or an exception with the text of its traceback."""
 
-import os
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Any, Literal
 from lowwater.errors import ChildDied, NotPicklable
 from lowwater.isolation.parcel import Parcel, pack, unpack
 from lowwater.isolation.postmortem import examine
+from lowwater.model.user_code import is_own
 
 Kind = Literal["returned", "raised"]
-_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class ChildTraceback(Exception):
@@ -102,7 +101,7 @@ def _made_bare(
 def _of_the_user(error: BaseException) -> TracebackType | None:
     """The frames of the function: those that led to it are ours."""
     frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OUR_FOLDER):
+    while frames is not None and is_own(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     return frames or error.__traceback__
 

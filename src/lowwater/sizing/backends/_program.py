@@ -17,6 +17,10 @@ _MOST = 10
 _LONGEST_S = 2.0
 # Factor to the plan that has to be free: the libraries of a CPU take up to half of it beside it.
 _WITH_WORKSPACE = 2.0
+_OVERLAP = (
+    "JAX may free the memory of a step only after the next one has started, "
+    "so two steps can overlap"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +47,11 @@ def planned_bytes(analysis: Any) -> int:
 def notes_on(place: str, *, is_watched: bool) -> tuple[str, ...]:
     """Where the peaks come from."""
     if not is_watched:
-        return (f"On {place} the peak is the plan of the compiled program. Not tried on a GPU",)
+        return (f"On {place}, the peak is that of the compiled plan; this was not tested on a GPU",)
     why_not = MallocWatch().why_not
     if why_not:
-        return (f"Only the plan of the compiled program counts: {why_not}",)
-    return ("JAX may free the memory of a step only when the next has begun, for a moment",)
+        return (f"The peak is only that of the compiled plan: {why_not}",)
+    return (_OVERLAP,)
 
 
 def run(

@@ -19,7 +19,7 @@ def place_of(device: str) -> str:
     kind = device.partition(":")[0]
     if kind not in _PLACES:
         raise UsageError(
-            "torch does not tell what this device holds at its peak",
+            "torch does not report the peak of this device",
             received=device,
             advice="a CPU or a CUDA device",
         )
@@ -37,7 +37,11 @@ def device_bytes(place: str) -> int | None:
 
 def notes_on(place: str) -> tuple[str, ...]:
     """What was not tried."""
-    return () if place == _PLACES["cpu"] else (f"Peaks of torch on {place} were not tried on one",)
+    return (
+        ()
+        if place == _PLACES["cpu"]
+        else (f"Peaks of torch on {place} were not tested on real hardware",)
+    )
 
 
 def peaks_and_time(

@@ -38,19 +38,12 @@ class TensorFlowFunctionSteps:
 
         parts = batch_of(self._samples.parts, batch_size)
         batch = arguments(parts, tf.constant if self._has_tensors else None)
-        rounds = StepRounds(PoolWatch(self.place, self._kept_bytes))
+        rounds = StepRounds(PoolWatch(self.place))
         while not rounds.are_enough:
             rounds.begin()
             self._function(*batch)
             rounds.end()
         return rounds.told(batch_size, kind)
-
-    def _kept_bytes(self) -> tuple[int, ...]:
-        import tensorflow as tf
-
-        held = [bytes_of([one]) for one in _variables()]
-        in_use = tf.config.experimental.get_memory_info(self.place)["current"]
-        return (*held, max(0, in_use - sum(held)))
 
 
 def _variables() -> list[Any]:
@@ -66,7 +59,7 @@ def _refuse_fixed_size(function: Any) -> None:
     sizes = {spec.shape[0] for spec in signature if spec.shape.rank}
     if sizes - {None}:
         raise UsageError(
-            "the input_signature of the step function allows one batch size only",
+            "the input_signature of the step function allows only one batch size",
             received=", ".join(str(spec.shape) for spec in signature),
             advice="None as the first dimension: tf.TensorSpec((None, ...))",
         )

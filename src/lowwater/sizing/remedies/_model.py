@@ -16,7 +16,7 @@ def optimizer_of(model: Any) -> Any:
     """The one that trains the model."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
-        raise DoesNotApply("the model has no optimizer that Keras knows of")
+        raise DoesNotApply("the model has no Keras optimizer")
     return optimizer
 
 

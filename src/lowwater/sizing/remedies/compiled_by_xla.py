@@ -17,7 +17,7 @@ class CompiledByXla(RemedyWay):
 
     def changes(self, place: str) -> str:  # noqa: ARG002
         """Another order of sums."""
-        return "rounding only; the first step compiles, which takes long"
+        return "only rounding; the first step takes long, because it compiles"
 
     def __call__(self, subject: Subject) -> Subject:
         """If it is not compiled already."""
@@ -25,7 +25,7 @@ class CompiledByXla(RemedyWay):
         if model.run_eagerly:
             raise DoesNotApply("the model runs eagerly")
         if model.jit_compile:
-            raise DoesNotApply("the model is compiled by XLA already")
+            raise DoesNotApply("XLA already compiles the model")
         if subject.backend == "torch":
             raise DoesNotApply("the backend is torch, which has no XLA")
         model.jit_compile = True

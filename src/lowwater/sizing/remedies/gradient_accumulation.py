@@ -37,7 +37,7 @@ class GradientAccumulation(RemedyWay):
         optimizer = optimizer_of(model)
         config = optimizer.get_config()
         if config.get("gradient_accumulation_steps"):
-            raise DoesNotApply("the optimizer accumulates gradients already")
+            raise DoesNotApply("the optimizer already accumulates gradients")
         if "gradient_accumulation_steps" not in config:
             raise DoesNotApply(f"{type(optimizer).__name__} cannot accumulate gradients")
         config["gradient_accumulation_steps"] = self.steps_per_batch

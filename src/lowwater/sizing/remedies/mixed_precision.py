@@ -15,7 +15,7 @@ class MixedPrecision(RemedyWay):
     """bfloat16 on the CPU; float16 on a GPU, with the loss scaled as Keras does it."""
 
     name = "mixed precision"
-    how = 'keras.config.set_dtype_policy("mixed_bfloat16") before the model is made'
+    how = 'keras.config.set_dtype_policy("mixed_bfloat16") before the model is built'
 
     def changes(self, place: str) -> str:
         """Fewer digits."""

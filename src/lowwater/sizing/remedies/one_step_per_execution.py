@@ -17,13 +17,13 @@ class OneStepPerExecution(RemedyWay):
 
     def changes(self, place: str) -> str:  # noqa: ARG002
         """The same steps."""
-        return "nothing but time: each step is called from Python"
+        return "only speed: Python starts each step"
 
     def __call__(self, subject: Subject) -> Subject:
         """Back to the default."""
         model: Any = subject.model
         if getattr(model, "steps_per_execution", 1) == 1:
-            raise DoesNotApply("it is 1 already, and more would not save memory")
+            raise DoesNotApply("it is already 1, and more would not save memory")
         model.steps_per_execution = 1
         forget_traces(model)
         return replace(subject, model=model)

@@ -17,7 +17,7 @@ class PlainSGD(RemedyWay):
 
     def changes(self, place: str) -> str:  # noqa: ARG002
         """It takes another way."""
-        return "trains differently: needs its own learning rate, mostly more epochs"
+        return "training differs: needs another learning rate, and usually more epochs"
 
     def __call__(self, subject: Subject) -> Subject:
         """With a learning rate of its own: the size of the steps is nothing to their memory."""
@@ -26,6 +26,6 @@ class PlainSGD(RemedyWay):
         model: Any = subject.model
         optimizer = optimizer_of(model)
         if isinstance(optimizer, keras.optimizers.SGD) and not optimizer.momentum:
-            raise DoesNotApply("the model trains with plain SGD already")
+            raise DoesNotApply("the model already trains with plain SGD")
         replace_optimizer(model, keras.optimizers.SGD(1e-6))
         return replace(subject, model=model)

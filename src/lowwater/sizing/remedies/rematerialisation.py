@@ -25,7 +25,7 @@ class Rematerialisation(RemedyWay):
 
     def changes(self, place: str) -> str:  # noqa: ARG002
         """The same is computed twice."""
-        return "nothing but the time of a step"
+        return "only the time of a step"
 
     def __call__(self, subject: Subject) -> Subject:
         """Wrap what each layer computes, as a layer that is made for it would."""
@@ -36,7 +36,7 @@ class Rematerialisation(RemedyWay):
         model: Any = subject.model
         found = [*_repeatable(model)]
         if not found:
-            raise DoesNotApply("no layer gives the same when it is computed twice")
+            raise DoesNotApply("no layer gives the same result if it is computed twice")
         for layer in found:
             layer.call = _computed_again(layer.call, keras.remat)
         forget_traces(model)

@@ -24,7 +24,7 @@ class SmallerInputs(RemedyWay):
 
     def changes(self, place: str) -> str:  # noqa: ARG002
         """It sees less."""
-        return "the model sees less: half the height and width, or half the sequence"
+        return "the model gets less: half the height and width, or half the sequence"
 
     def __call__(self, subject: Subject) -> Subject:
         """Cut the samples; a model whose inputs have fixed lengths is made again."""
@@ -82,7 +82,7 @@ def _made_for(model: Any, halves: dict[int, int]) -> Any:
     except Exception as error:
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise DoesNotApply(
-            f"the model cannot be made for smaller inputs: {first[0][:100]}"
+            f"the model cannot be built for smaller inputs: {first[0][:100]}"
         ) from error
     return made
 

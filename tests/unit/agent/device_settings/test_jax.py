@@ -67,7 +67,7 @@ def test_what_the_script_sets_before_it_imports_jax_stays(notes, monkeypatch):
     settings.apply()
 
     assert notes[0] == (
-        "JAX: the script set XLA_PYTHON_CLIENT_PREALLOCATE=true itself; that is what counts"
+        "JAX: the script set XLA_PYTHON_CLIENT_PREALLOCATE=true itself, and its setting is used"
     )
     assert notes[1] == "JAX: XLA_PYTHON_CLIENT_PREALLOCATE=true"
 

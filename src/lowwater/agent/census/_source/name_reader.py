@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from lowwater.agent.census._source.additions import Flow, Index
 from lowwater.agent.census._source.scopes import Chain, Imported, Scope, chain_of, chains_of
 from lowwater.agent.census._source.unpacking import loop_pairs, named_type
+from lowwater.agent.syntax import Function
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.AsyncFor
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 # All nodes but operators and contexts, which are many and say nothing here.
@@ -90,7 +90,7 @@ class NameReader(ast.NodeVisitor):
 
     # Scopes
 
-    def visit_FunctionDef(self, node: _Function) -> None:
+    def visit_FunctionDef(self, node: Function) -> None:
         self.scope.bound.add(node.name)
         function = self._inner_function(node.name, node)
         if self.scope.kind == "class" and not _is_static(node):
@@ -133,7 +133,7 @@ class NameReader(ast.NodeVisitor):
         self.index.scopes[scope.qualname] = scope
         return scope
 
-    def _inner_function(self, name: str, node: _Function | ast.Lambda) -> Scope:
+    def _inner_function(self, name: str, node: Function | ast.Lambda) -> Scope:
         inner = self._inner_scope(Scope("function", name, self.scope, node.lineno))
         given = node.args
         positional = [*given.posonlyargs, *given.args]
@@ -230,7 +230,7 @@ class NameReader(ast.NodeVisitor):
         self.scope.imports[name] = imported
 
 
-def _is_static(node: _Function) -> bool:
+def _is_static(node: Function) -> bool:
     return any(
         isinstance(decorator, ast.Name) and decorator.id == "staticmethod"
         for decorator in node.decorator_list
