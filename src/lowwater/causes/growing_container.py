@@ -116,6 +116,15 @@ class GrowingContainer(Cause):
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """A container that nothing limits gets arrays or tensors in each round."""
+        for kept in source.kept_losses():
+            yield source.claim(
+                kept.node,
+                f"`{kept.keeper}` keeps `{kept.loss}` of every iteration, and with it the graph "
+                "that torch computed it by.",
+                label=f"`{kept.loss}` was not detached",
+                fix=f"Keep the number, `{kept.loss}.item()`, or only the tensor, "
+                f"`{kept.loss}.detach()`.",
+            )
         for growth in source.growths:
             if growth.is_heavy and not growth.is_reduced and _stays(growth):
                 yield source.claim(

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from lowwater.check import closures, givers, homes, lifetimes
+from lowwater.check import autograd, closures, givers, homes, lifetimes
 from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
 from lowwater.check.growths import Place, SourceGrowth
@@ -526,6 +526,10 @@ class Source:
         """The lists and dicts that are a default value, and that calls add data to."""
         return homes.grown_defaults(self)
 
+    def kept_losses(self) -> Iterator[autograd.KeptLoss]:
+        """What a loop keeps of the torch tensors that it calls `backward()` of."""
+        return autograd.kept_losses(self) if "torch" in self.file.text else iter(())
+
     def is_shared(self, place: Place) -> bool:
         """Whether an attribute belongs to the class, and so to all of its objects."""
         return homes.is_shared(place)
@@ -600,7 +604,11 @@ class Source:
 
     def adds_operation(self, call: ast.Call) -> bool:
         """Whether a call adds an operation to a graph, where it is not eager."""
-        return any(one.scope is None and adds_operation(one.name) for one in self.things(call.func))
+        # A method, such as `cost.eval()` or `session.run(…)`, runs what is there.
+        return any(
+            one.scope is None and one.kind is ValueKind.FUNCTION and adds_operation(one.name)
+            for one in self.things(call.func)
+        )
 
     def is_session_run(self, call: ast.Call) -> bool:
         """Whether a call runs a session: it is one, or an unknown thing called so."""

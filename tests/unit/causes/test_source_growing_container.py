@@ -95,3 +95,42 @@ def test_every_way_to_keep_data_is_found(text):
 )
 def test_what_is_limited_or_a_result_is_acquitted(text):
     assert codes(text) == []
+
+
+TORCH = "import torch\nlosses = []\ntotal = 0.0\nfor x, y in loader:\n"
+
+
+def test_a_torch_loss_that_is_not_detached_is_found():
+    text = f"{TORCH}    loss = criterion(net(x), y)\n    loss.backward()\n    losses.append(loss)\n"
+    [finding] = findings_in(text)
+
+    assert (finding.code, finding.span.line) == ("LW102", 7)
+    assert finding.message == (
+        "`losses` keeps `loss` of every iteration, and with it the graph that torch computed it by."
+    )
+    assert finding.fix == ("Keep the number, `loss.item()`, or only the tensor, `loss.detach()`.")
+
+
+@pytest.mark.parametrize("kept", ["total += loss", "losses += [loss]", "losses.append((x, loss))"])
+def test_every_way_to_keep_a_loss_is_found(kept):
+    text = f"{TORCH}    loss = criterion(net(x), y)\n    loss.backward()\n    {kept}\n"
+
+    assert [one.code for one in findings_in(text)] == ["LW102"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "loss.backward()\n    total += loss.item()",
+        "loss.backward()\n    losses.append(float(loss))",
+        "loss.backward()\n    losses.append(loss.detach())",
+        "loss.backward()\n    total = 0.0\n    total += loss",
+        "loss.backward()\n    losses.append(loss)\n    losses.clear()",
+        "total += loss\n    total.backward()",
+        "other.append(loss)",
+    ],
+)
+def test_a_loss_that_is_detached_or_dropped_is_acquitted(body):
+    text = f"{TORCH}    loss = criterion(net(x), y)\n    {body}\n"
+
+    assert findings_in(text) == []
