@@ -288,6 +288,8 @@ def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:
         node, container, value, key = added
         if place_of(container) is None and not isinstance(root_of(container), ast.Attribute):
             continue
+        if source.kinds(container) & _NO_CONTAINERS:
+            continue
         # A set of what was seen keeps it on purpose, to hand it out once.
         is_batch = key is None and not is_set(node) and is_handed_out(source, scope, value)
         if not (source.kinds(value) & _MATTERS or is_batch):
