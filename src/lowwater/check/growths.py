@@ -515,7 +515,8 @@ def bounds(source: "Source", scope: SourceScope, place: Place, repeated: Round) 
     for statement in scope.deletes:
         if any(is_at(root_of(target), place) for target in statement.targets):
             return True
-    return any(_is_renewed(store, place, repeated) for store in scope.stores)  # fmt: skip
+    return any(_is_renewed(store.target, store.binding.node, place, repeated)
+               for store in scope.stores)  # fmt: skip
 
 
 def _removing(scope: SourceScope) -> Iterator[ast.Attribute]:
@@ -583,9 +584,8 @@ def _only_reads(source: "Source", call: ast.Call) -> bool:
     )
 
 
-def _is_renewed(store: Store, place: Place, repeated: Round) -> bool:
+def _is_renewed(target: ast.expr, node: ast.AST, place: Place, repeated: Round) -> bool:
     """Whether the container is made anew in each round."""
-    target, node = store.target, store.binding.node
     if isinstance(target, ast.Subscript):
         return isinstance(target.slice, ast.Slice) and is_at(target.value, place)
     if isinstance(node, ast.AugAssign) or not is_at(target, place):
