@@ -18,6 +18,7 @@ class SourceRate:
     seen: int
     findings: int
     right: int
+    missed: tuple[str, ...] = ()
 
     @property
     def is_preview(self) -> bool:
@@ -39,7 +40,8 @@ def rates() -> Iterator[SourceRate]:
             (path, one) for path, told in found.items() for one in told if one.code == code
         ]
         right = [one for path, one in all_of_it if _is_right(truths[path], code, one.span.line)]
-        yield SourceRate(code, len(asked), len(seen), len(all_of_it), len(right))
+        missed = tuple(path.stem for path in asked if path not in seen)
+        yield SourceRate(code, len(asked), len(seen), len(all_of_it), len(right), missed)
 
 
 def _asks(truth: Truth, code: str) -> bool:

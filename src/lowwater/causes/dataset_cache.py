@@ -48,6 +48,19 @@ class DatasetCache(Cause):
     Stays flat:
 
         dataset = tf.data.Dataset.range(1000).map(load).cache().repeat().batch(32)
+
+    Known problems:
+
+        Whether a data set is large cannot be read. A data set that is made in another file and
+        passed on through several objects is not followed.
+
+    Fix safety:
+
+        There is no automatic fix: moving `cache()` changes which elements an epoch sees.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW301"
@@ -96,7 +109,7 @@ class DatasetCache(Cause):
         return Claim(message, where=cache.where, holder="Dataset.cache")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A cache in memory after what never ends or changes, or one in each round."""
+        """`cache()` after `repeat`, `shuffle` or a random `map`, or called again in each round."""
         meant = _evaluated(source)
         shuffled = meant | _reshuffled(source)
         for cache, before in source.steps_of("cache"):

@@ -46,6 +46,20 @@ class GeneratorRetention(Cause):
 
             def __getitem__(self, index):
                 return load(index)
+
+    Known problems:
+
+        A batch that an object of another class keeps is found only when the program runs.
+        So is one that the data set keeps by its index: there are as many as in one epoch.
+
+    Fix safety:
+
+        There is no automatic fix: the program may read what it keeps.
+
+    Applies to:
+
+        Generators, `keras.utils.PyDataset`, `keras.utils.Sequence` and
+        `torch.utils.data.Dataset`.
     """
 
     code = "LW303"
@@ -81,7 +95,7 @@ class GeneratorRetention(Cause):
         return Claim(message, where=line_of(holder), holder=name)
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A generator or data set adds what it hands out to a container, and nothing bounds it."""
+        """A generator or data set adds its batches to a container that nothing limits."""
         for growth in source.growths:
             giver = source.giver_of(growth)
             if giver is None or growth.keeps_model:

@@ -45,6 +45,19 @@ class LargeBuffer(Cause):
     Stays flat:
 
         dataset = paths.shuffle(10_000).map(decode).batch(64).prefetch(2)
+
+    Known problems:
+
+        How large an element is cannot be read: a buffer of small batches is found as well.
+        A batch that is batched again counts as one element, such as a window of a text.
+
+    Fix safety:
+
+        There is no automatic fix: shuffling earlier changes the order of the elements.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW302"
@@ -76,7 +89,7 @@ class LargeBuffer(Cause):
         return Claim(message, where=buffer.where, holder="Dataset.shuffle")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A shuffle whose buffer holds batches, or what a `map` has decoded."""
+        """`shuffle()` after `batch()`, or after a `map` that reads or decodes files."""
         windows = _batched_again(source)
         for shuffle, before in source.steps_of("shuffle"):
             size = shuffle.given("buffer_size")

@@ -47,6 +47,19 @@ class PipelinePerRound(Cause):
         for fold in range(10):
             frames.data = load(fold)
             model.fit(frames, epochs=1)
+
+    Known problems:
+
+        A pipeline that another file makes is found only when the program runs. What an old data
+        set keeps may be small, such as file names.
+
+    Fix safety:
+
+        There is no automatic fix: a pipeline that is made once needs another way to get new data.
+
+    Applies to:
+
+        TensorFlow 2, up to and including 2.21.
     """
 
     code = "LW304"
@@ -84,7 +97,7 @@ class PipelinePerRound(Cause):
         return Claim(message, where or nearest_line(holder), "tensorflow default graph")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """TensorFlow gets a function or data set in each round, and with it what the round made."""
+        """Each round of a loop gives TensorFlow a new generator, function or data set."""
         for call in source.calls_of("from_generator"):
             repeated = _round_of(source, call, _first(call, "generator"))
             if repeated is not None and source.calls_library(

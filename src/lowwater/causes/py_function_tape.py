@@ -43,6 +43,18 @@ class PyFunctionTape(Cause):
                     tf.numpy_function(log, [predicted], [])
                 loss = loss_of(y, predicted)
             optimizer.apply(tape.gradient(loss, weights), weights)
+
+    Known problems:
+
+        A result that is used, but not for the loss, is found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: a `numpy_function` passes NumPy arrays to the function.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW305"
@@ -72,7 +84,7 @@ class PyFunctionTape(Cause):
         return Claim(message, where=where, holder="tensorflow tape cache")
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """A `py_function` in the block of a tape, whose result no loss can depend on."""
+        """A `py_function` in the block of a tape, whose result is not used."""
         for call in source.calls_of("py_function"):
             is_known = source.calls_library(
                 call, "tensorflow.py_function", "tensorflow.v1.py_function"

@@ -617,7 +617,11 @@ class Source:
 
     def adds_operation(self, call: ast.Call) -> bool:
         """Whether a call adds an operation to a graph, where it is not eager."""
-        return any(one.scope is None and adds_operation(one.name) for one in self.things(call.func))
+        # A method, such as `cost.eval()` or `session.run(…)`, runs what is there.
+        return any(
+            one.scope is None and one.kind is ValueKind.FUNCTION and adds_operation(one.name)
+            for one in self.things(call.func)
+        )
 
     def is_session_run(self, call: ast.Call) -> bool:
         """Whether a call runs a session: it is one, or an unknown thing called so."""

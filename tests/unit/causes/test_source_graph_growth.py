@@ -40,6 +40,8 @@ def test_every_way_to_add_one_is_found(text):
     [
         "best = tf.reduce_max(x)\nfor step in range(99):\n    session.run(best)\n",
         "for depth in range(9):\n    x = tf.nn.relu(x)\nsession.run(x)\n",
+        # Methods run what is there.
+        "cost = tf.square(x)\nfor step in range(99):\n    session.run(x)\n    cost.eval()\n",
         (
             "for step in range(99):\n    with tf.Graph().as_default():\n"
             "        session.run(tf.reduce_max(x))\n"

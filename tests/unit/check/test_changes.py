@@ -18,7 +18,8 @@ def test_names_that_depend_on_each_other_in_a_circle_end():
 
 def test_a_match_statement_is_read():
     text = (
-        "import keras\nmatch thing:\n    case keras.Model(name='a', trainable=True):\n        pass\n"
+        "import keras\nmatch thing:\n"
+        "    case keras.Model(name='a', trainable=True):\n        pass\n"
         "    case {'a': 1, **rest}:\n        pass\n    case True | None:\n        pass\n"
     )
 
