@@ -37,8 +37,9 @@ LAYERS = {
     "judge": {
         "verdict", "causes",
         "diagnose.compare", "diagnose.conclude", "diagnose.measure", "diagnose.says",
-        "sizing.answer", "sizing.curve", "sizing.forecast", "sizing.found", "sizing.largest",
-        "sizing.parts", "sizing.pool_peaks", "sizing.simulated_pool", "sizing.table",
+        "sizing.answer", "sizing.curve", "sizing.extension", "sizing.forecast", "sizing.found",
+        "sizing.largest", "sizing.need", "sizing.parts", "sizing.peak_line", "sizing.pool_peaks",
+        "sizing.simulated_pool", "sizing.table",
     },
     "act": {"giveback", "diagnose", "isolation", "sizing"},
     "tell": {"report"},

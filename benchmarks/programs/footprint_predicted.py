@@ -1,6 +1,8 @@
 """What Lowwater, the usual formula and the compiler say of one model, as JSON on the last line.
 
-$ python footprint_predicted.py MODEL
+$ python footprint_predicted.py MODEL FACTOR
+
+FACTOR times the largest batch that is measured.
 """
 
 import json
@@ -13,7 +15,6 @@ from typing import Any
 # ruff: noqa: ANN401 - models and data are Keras'
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-FACTOR = 4
 FLOAT_BYTES = 4
 
 
@@ -73,7 +74,7 @@ def attempted(call: Any, *arguments: Any) -> Any:
         return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"[:160]
 
 
-def main(name: str) -> None:
+def main(name: str, factor: int) -> None:
     """All that is said without making the step that it is about."""
     from models import load
 
@@ -93,23 +94,23 @@ def main(name: str) -> None:
         found = footprint_of(measured(subject, MeasuringPlan(32)), 32)
     elapsed_s = time.monotonic() - began
     largest = max(step.batch_size for step in found.measured)
-    said = found.at(FACTOR * largest)
+    said = found.at(factor * largest)
     answer = {
         "model": name,
         "elapsed_s": round(elapsed_s, 1),
         "largest_measured": largest,
-        "batch_size": FACTOR * largest,
+        "batch_size": factor * largest,
         "measured": {step.batch_size: step.peak_bytes for step in found.measured},
         "predicted_bytes": said.peak_bytes,
         "interval_bytes": said.interval_bytes,
         "because": said.because,
-        "formula_bytes": attempted(formula_bytes, model, x, FACTOR * largest),
+        "formula_bytes": attempted(formula_bytes, model, x, factor * largest),
     }
     print(json.dumps(answer), flush=True)
     if os.environ.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
-        answer["compiler_bytes"] = attempted(compiler_bytes, module.build(), x, y, FACTOR * largest)
+        answer["compiler_bytes"] = attempted(compiler_bytes, module.build(), x, y, factor * largest)
     print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -60,7 +60,10 @@ def told_device(device: DeviceReceipt) -> str:
         why = device.not_measured.get("driver_bytes", "")
         return f"{told}; the driver's count is not measured ({why})"
     taken = _change(device.driver_before_bytes, device.driver_after_bytes)
-    return f"{told}; taken from the driver {taken}, returned only when the process ends"
+    told = f"{told}; taken from the driver {taken}, returned only when the process ends"
+    if (device.others_bytes or 0) < _NOISE:
+        return told
+    return f"{told}; other processes take {format_bytes(device.others_bytes or 0)}"
 
 
 def _change(before: int | None, after: int | None) -> str:

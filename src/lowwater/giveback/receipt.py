@@ -77,6 +77,7 @@ class DeviceReceipt:
 
     `driver_bytes` is what this process takes of it according to the driver: the pool of the
     framework and the context. The pool keeps what it has, so this falls only with the process.
+    `others_bytes` is what all other processes take.
     """
 
     place: str
@@ -85,6 +86,7 @@ class DeviceReceipt:
     driver_before_bytes: int | None = None
     driver_after_bytes: int | None = None
     driver_free_bytes: int | None = None
+    others_bytes: int | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -24,16 +24,14 @@ class StepPeak:
     """What several steps with one batch size took, weights and optimizer included.
 
     One step's peak is a matter of luck: frameworks free gradients in the order in which they
-    happen to be computed. So the highest of several counts. `needed_each_bytes` is what tensors
-    asked for, of the steps of which that is known: a pool gives out larger pieces. `traces` are
-    some of these steps, allocation by allocation.
+    happen to be computed. So the highest of several counts. `traces` are some of these steps,
+    allocation by allocation, where that could be watched.
     """
 
     batch_size: int
     peaks_bytes: tuple[int, ...]
     step_s: float
     kind: StepKind = StepKind.TRAIN
-    needed_each_bytes: tuple[int, ...] = ()
     traces: tuple[StepTrace, ...] = field(default=(), repr=False)
 
     @property
@@ -43,8 +41,8 @@ class StepPeak:
 
     @property
     def needed_bytes(self) -> int | None:
-        """The most that tensors asked for; it may have been more in a step that was not seen."""
-        return max(self.needed_each_bytes, default=None)
+        """The most that tensors asked for in the steps that were watched: a pool gives out more."""
+        return max((trace.needed_bytes for trace in self.traces), default=None)
 
     @property
     def lowest_bytes(self) -> int:
@@ -64,45 +62,8 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class NeedLine:
-    """What tensors need by batch size, as a straight line with the noise around it.
-
-    `error` is the standard deviation of the points, as a share of the largest; `spread` and
-    `mean_batch` say how firmly they hold the slope, and so how sure a point far away is.
-    """
-
-    intercept_bytes: float
-    bytes_per_sample: float
-    error: float
-    points: int
-    mean_batch: float
-    spread: float
-    from_batch: int
-    to_batch: int
-
-    def needed_bytes(self, batch_size: float) -> float:
-        """What tensors ask for at this batch size."""
-        return self.intercept_bytes + self.bytes_per_sample * batch_size
-
-    def batch_that_needs(self, limit_bytes: float) -> int:
-        """The largest batch that needs no more; the line has to rise."""
-        return int((limit_bytes - self.intercept_bytes) / self.bytes_per_sample)
-
-    def doubt_bytes(self, batch_size: float) -> float:
-        """By how much the line itself may lie above or below."""
-        distance = (batch_size - self.mean_batch) ** 2 / self.spread if self.spread else 0.0
-        lever = (1 / self.points + distance) ** 0.5
-        return float(2 * self.error * abs(self.needed_bytes(self.to_batch)) * lever)
-
-    def half_width_bytes(self, batch_size: float, spread: float = 0.0) -> float:
-        """By how much a step may lie above or below, if steps differ by this share at least."""
-        own = 2 * max(self.error, spread) * abs(self.needed_bytes(batch_size))
-        return float((self.doubt_bytes(batch_size) ** 2 + own**2) ** 0.5)
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
-    """A peak that was measured, or that the line gives; where there is none, the reason."""
+    """A peak that was measured or extended; where there is none, the reason."""
 
     batch_size: int
     peak_bytes: int | None

@@ -47,8 +47,9 @@ _FACTORS: Final = {
     "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50, "E": 1 << 60,
 }  # fmt: skip
 # What TensorFlow puts around its messages, and lines that say nothing.
-_NOISE: Final = re.compile(r"\{\{function_node [^}]*\}\} |(?<=\]) name: *$")
-_NO_NEWS: Final = ('File "', "<stack traces unavailable>")
+# Also the colours that Keras gives to the message in the middle of its own.
+_NOISE: Final = re.compile(r"\{\{function_node [^}]*\}\} |(?<=\]) name: *$|\x1b\[\d*m")
+_NO_NEWS: Final = ('File "', "<stack traces unavailable>", "Exception encountered when calling ")
 # What torch says of its own pool beside it.
 _TORCH: Final = re.compile(
     r"total capacity of ([\d.]+ \w+) of which ([\d.]+ \w+) is free.*?"

@@ -11,19 +11,40 @@ GIVEN_BACK = ""
 class StepTrace:
     """The allocations of one step, in their order.
 
-    `kept_bytes` are the sizes of what is there before and after. An event is the name of an
+    `before_bytes` are what the pool had given out when the step began. An event is the name of an
     allocation and its size, or `GIVEN_BACK` and the number of the event that allocated it. Steps
     with other batch sizes have the same names.
     """
 
-    kept_bytes: tuple[int, ...]
+    before_bytes: int
     events: tuple[tuple[str, int], ...]
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """What was asked for, by name."""
+        return {name: size for name, size in self.events if name != GIVEN_BACK}
+
+    @property
     def needed_bytes(self) -> int:
-        """The most that was asked for at once."""
+        """The most that was asked for at once, with what was there before."""
+        return self.before_bytes + max(self._totals(), default=0)
+
+    @property
+    def alive_at_most(self) -> list[str]:
+        """The names of what was there at that moment."""
+        totals = self._totals()
+        until = totals.index(max(totals)) + 1 if totals else 0
+        held: dict[int, str] = {}
+        for number, (name, size) in enumerate(self.events[:until]):
+            if name == GIVEN_BACK:
+                del held[size]
+            else:
+                held[number] = name
+        return [*held.values()]
+
+    def _totals(self) -> list[int]:
         changes = (
             -self.events[number][1] if name == GIVEN_BACK else number
             for name, number in self.events
         )
-        return sum(self.kept_bytes) + max(0, *accumulate(changes), 0)
+        return [*accumulate(changes)]

@@ -53,17 +53,16 @@ def _blocks(answer: Answer) -> Iterator[RenderableType]:
 
 
 def how_measured(footprint: Footprint) -> str:
-    """The heading: at which batches, and how well the line fits."""
+    """The heading: at which batches, and how well what extends them fits."""
     train = footprint.curves[StepKind.TRAIN]
     sizes = [str(point.batch_size) for point in train.points]
     listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
     head = f"Peak of one training step on {footprint.place}, measured at batch {listed}"
-    if train.line is None:
+    if train.why_not:
         return f"{head}:"
     steps = sum(len(point.peaks_bytes) for point in train.points)
-    return (
-        f"{head} ({steps} steps), and predicted by a line (fits to {100 * train.line.error:.1f} %):"
-    )
+    how, error = train.extension.how, 100 * train.extension.error
+    return f"{head} ({steps} steps), and {how} (fits to {error:.1f} %):"
 
 
 def _story(answer: Answer) -> Iterator[str]:
@@ -145,8 +144,8 @@ def _bar(share: float) -> str:
 def _remarks(answer: Answer) -> Iterator[str]:
     footprint, largest = answer.footprint, answer.largest
     train = footprint.curves[StepKind.TRAIN]
-    if train.line is None:
-        yield f"{TOO_FAR.format(train.largest)}, because {train.why_no_line}."
+    if train.why_not:
+        yield f"{TOO_FAR.format(train.largest)}, because {train.why_not}."
     if isinstance(largest, NotMeasured):
         yield f"No largest batch: {one_line(largest.why)}."
     elif not largest.is_confirmed:

@@ -49,8 +49,9 @@ def to_dict(answer: Answer) -> dict[str, Any]:
 def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "measured": [*_points(curve.points)],
-        "line": None if curve.line is None else asdict(curve.line),
-        "why_no_line": curve.why_no_line or None,
+        "how": None if curve.why_not else curve.extension.how,
+        "error": None if curve.why_not else curve.extension.error,
+        "why_not": curve.why_not or None,
     }
 
 

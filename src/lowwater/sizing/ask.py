@@ -6,13 +6,13 @@ from typing import Final
 from lowwater.errors import NotPicklable
 from lowwater.model.footprint import Buffer, Remedy, StepKind, StepPeak, StepsFound, TensorLimit
 from lowwater.model.measured import NotMeasured
-from lowwater.model.units import format_bytes
-from lowwater.sizing.answer import Answer, BatchNeed
+from lowwater.sizing.answer import Answer
 from lowwater.sizing.footprint import fits_in_child, found_in_child
 from lowwater.sizing.found import Footprint, footprint_of
 from lowwater.sizing.largest import LargestBatch, Try, largest_below
 from lowwater.sizing.limits import free_here, limit_of
 from lowwater.sizing.measure import MeasuringPlan, measured
+from lowwater.sizing.need import need_of
 from lowwater.sizing.subject import Subject
 from lowwater.sizing.what_helps import Wanted, remedies_for
 
@@ -35,8 +35,9 @@ def answered(
     footprint = footprint_of(found, asked or max(one.batch_size for one in found.of(_TRAIN)))
     limit = limit_of(request.limit_bytes, found)
     attempt = None if isinstance(limit, NotMeasured) else _attempt(subject, limit, found)
-    largest = _largest(footprint, limit, attempt)
-    need = _need(request.need_batch, largest)
+    wanted = request.need_batch
+    largest = _largest(footprint, limit, attempt, wanted)
+    need = None if wanted is None else need_of(wanted, largest, footprint)
     return Answer(
         footprint=footprint,
         limit=limit,
@@ -72,26 +73,14 @@ def _attempt(subject: Subject, limit: TensorLimit, found: StepsFound) -> Try:
 
 
 def _largest(
-    footprint: Footprint, limit: TensorLimit | NotMeasured, attempt: Try | None
+    footprint: Footprint, limit: TensorLimit | NotMeasured, attempt: Try | None, wanted: int | None
 ) -> LargestBatch | NotMeasured:
     if isinstance(limit, NotMeasured):
         return NotMeasured(f"there is no limit: {limit.why}")
     try:
-        return largest_below(footprint, limit, attempt, free_here())
+        return largest_below(footprint, limit, attempt, free_here(), wanted)
     except NotPicklable:
         return largest_below(footprint, limit, None, free_here())
-
-
-def _need(wanted: int | None, largest: LargestBatch | NotMeasured) -> BatchNeed | None:
-    if wanted is None:
-        return None
-    if isinstance(largest, NotMeasured):
-        return BatchNeed(wanted, None, largest.why)
-    limit = format_bytes(largest.limit_bytes)
-    if wanted <= largest:
-        return BatchNeed(wanted, fits=True, because=f"a batch of {wanted} fits {limit}")
-    told = f"a batch of {wanted} does not fit {limit}: the largest that does is {int(largest)}"
-    return BatchNeed(wanted, fits=False, because=told)
 
 
 def _remedies(

@@ -11,7 +11,7 @@ from lowwater.model.footprint import (
     StepPeak,
     StepsFound,
 )
-from lowwater.sizing.curve import Curve, fit
+from lowwater.sizing.curve import Curve, curve_of
 from lowwater.sizing.parts import parts_of
 
 
@@ -56,8 +56,8 @@ class Footprint:
         curve, peak = self.curves[StepKind.TRAIN], self.at(batch_size).peak_bytes
         if peak is None:
             return ()
-        lost = curve.lost_bytes(batch_size)
-        return parts_of(peak, batch_size, self.fixed, curve.line, lost)
+        growing, lost = curve.growing_bytes(batch_size), curve.lost_bytes(batch_size)
+        return parts_of(peak, batch_size, self.fixed, growing, lost)
 
     def at(self, batch_size: int, kind: StepKind | str = StepKind.TRAIN) -> Estimate:
         """The peak with another batch size, or of another kind of step."""
@@ -76,5 +76,5 @@ class Footprint:
 def footprint_of(found: StepsFound, batch_size: int) -> Footprint:
     """What the steps show."""
     kinds = {step.kind for step in found.steps}
-    curves = {kind: fit(found.of(kind), found.fixed) for kind in StepKind if kind in kinds}
+    curves = {kind: curve_of(found.of(kind), found.fixed) for kind in StepKind if kind in kinds}
     return Footprint(batch_size, found.place, found.fixed, curves, found.notes, found.length)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lowwater.errors import UsageError
-from lowwater.model.footprint import StepPeak, TensorLimit
+from lowwater.model.footprint import StepKind, StepPeak, TensorLimit
 from lowwater.model.units import format_bytes
-from lowwater.sizing.curve import Curve, fit
+from lowwater.sizing.curve import Curve, curve_of
 from lowwater.sizing.found import Footprint
 
 # What a try with one batch size gave: its peaks, or None where it did not fit.
@@ -16,21 +16,23 @@ Try = Callable[[int], StepPeak | None]
 _CLOSE = 0.04
 # Tries. Halving a bracket of four times the answer down to `_CLOSE` takes seven.
 _MOST_TRIES = 10
-# Factors to a batch that did not fit, for each failure in turn. The line does not know what a pool
-# loses in gaps, so each goes down by more. Guesses.
+# Factors to a batch that did not fit, for each failure in turn: each goes down by more. Guesses.
 _DOWN = (0.92, 0.88, 0.8, 0.6, 0.4)
 # Factor. The machine itself must have so much more free than the step is said to take. A guess.
 SLACK = 1.15
 
 
 class LargestBatch(int):
-    """A batch size, with what is known of it. It is a number: `model.fit(batch_size=it)`."""
+    """A batch size, with what is known of it. It is a number: `model.curve_of(batch_size=it)`."""
 
     limit_bytes: int
     is_confirmed: bool
     because: str
     peak_bytes: int | None
     tried: tuple[StepPeak, ...]
+    # From this batch on none fits: real steps did not, or tensors alone need more. Between the two
+    # nothing was tried.
+    too_large: int | None
 
     @property
     def batch_size(self) -> int:
@@ -54,84 +56,142 @@ def _restored(batch_size: int, attributes: dict[str, object]) -> LargestBatch:
 
 @dataclass(slots=True)
 class _Bracket:
-    """The largest batch that was seen to fit, and the smallest that was seen not to."""
+    """The largest batch that was seen to fit, and the smallest that was seen not to.
 
-    fits: int
+    At `hopeless`, tensors alone need more than the limit.
+    """
+
+    fits: int = 0
     fails: int | None = None
     failures: int = 0
+    hopeless: int | None = None
 
     @property
     def is_close(self) -> bool:
-        return self.fails is not None and self.fails - self.fits <= max(1, _CLOSE * self.fits)
+        return self.fails is not None and self.fails <= self.next_up
+
+    @property
+    def next_up(self) -> int:
+        """A little larger than what fits: a search need not be closer."""
+        return self.fits + max(1, int(_CLOSE * self.fits))
+
+    @property
+    def too_large(self) -> int | None:
+        return self.fails or self.hopeless
 
 
 def largest_below(
-    footprint: Footprint, limit: TensorLimit, attempt: Try | None, free_bytes: int | None
+    footprint: Footprint,
+    limit: TensorLimit,
+    attempt: Try | None,
+    free_bytes: int | None,
+    wanted: int | None = None,
 ) -> LargestBatch:
-    """Ask the line, then real steps under that very limit.
+    """Ask the curve, then real steps under that very limit.
 
-    `attempt` makes them in a fresh process; None where no such process can be had.
+    `attempt` makes them in a fresh process; None where no such process can be had. A batch that is
+    `wanted` is tried as well, where it would stay open whether it fits.
     """
-    points = [one for one in footprint.measured if one.peak_bytes <= limit.limit_bytes]
     _refuse_if_hopeless(footprint, limit)
-    if not points:
-        points = [_one_sample(footprint)]
-    below = max(point.batch_size for point in points)
-    curve = fit(footprint.measured, footprint.fixed)
     if attempt is None:
         told = "not confirmed: the model cannot be sent to another process"
-        return _answer(_surely(curve, limit, below), limit, (), told)
-    return _search(footprint, limit, attempt, free_bytes, below)
+        sure = _surely(footprint.curves[StepKind.TRAIN], limit, _below(footprint, limit))
+        return _answer(sure, limit, (), told)
+    return _Search(footprint, limit, attempt, free_bytes).answer(wanted)
 
 
-def _search(
-    footprint: Footprint, limit: TensorLimit, attempt: Try, free_bytes: int | None, below: int
-) -> LargestBatch:
-    bracket, tried = _Bracket(0), [*footprint.measured]
-    made: list[StepPeak] = []
-    for _ in range(_MOST_TRIES):
-        batch_size = _next(bracket, fit(tried, footprint.fixed), limit, below)
-        if batch_size in {bracket.fits, bracket.fails}:
-            break
-        if free_bytes is not None and SLACK * limit.limit_bytes > free_bytes:
-            needs = fit(tried, footprint.fixed).at(batch_size).peak_bytes or limit.limit_bytes
-            if SLACK * needs > free_bytes:
-                told = f"not confirmed: this machine has only {format_bytes(free_bytes)} free"
-                sure = _surely(fit(tried, footprint.fixed), limit, below)
-                return _answer(max(bracket.fits, sure), limit, tuple(made), told)
-        step = attempt(batch_size)
+def _below(footprint: Footprint, limit: TensorLimit) -> int:
+    """The largest batch that was measured below the limit; 1 where none was."""
+    sizes = [one.batch_size for one in footprint.measured if one.peak_bytes <= limit.limit_bytes]
+    return max(sizes, default=1)
+
+
+class _Search:
+    """Tries batches, each of which says more about the next."""
+
+    def __init__(
+        self, footprint: Footprint, limit: TensorLimit, attempt: Try, free_bytes: int | None
+    ) -> None:
+        self._limit, self._attempt, self._free_bytes = limit, attempt, free_bytes
+        self._fixed, self._below = footprint.fixed, _below(footprint, limit)
+        self._curve = footprint.curves[StepKind.TRAIN]
+        self._bracket = _Bracket()
+        self._made: list[StepPeak] = []
+
+    def answer(self, wanted: int | None) -> LargestBatch:
+        """The largest that fits."""
+        has_room = self._close_in() and (wanted is None or self._settle(wanted))
+        bracket, made = self._bracket, tuple(self._made)
+        if not has_room:
+            told = (
+                f"not confirmed: this machine has only {format_bytes(self._free_bytes or 0)} free"
+            )
+            sure = _surely(self._curve, self._limit, self._below)
+            return _answer(max(bracket.fits, sure), self._limit, made, told)
+        if bracket.fits == 0:
+            raise UsageError(
+                "not even a batch of 1 fits: a real step ran out of memory",
+                received=f"limit {format_bytes(self._limit.limit_bytes)}",
+                advice="a larger limit, or a smaller model",
+            )
+        found = _answer(bracket.fits, self._limit, made, _confirmed(bracket, self._limit))
+        found.too_large = bracket.too_large
+        return found
+
+    def _close_in(self) -> bool:
+        """False where the machine itself cannot hold the next step."""
+        bracket = self._bracket
+        for _ in range(_MOST_TRIES):
+            batch_size = _next(bracket, self._curve, self._limit, self._below)
+            if batch_size in {bracket.fits, bracket.fails}:
+                break
+            if not self._has_room(batch_size):
+                return False
+            self._make(batch_size)
+            if bracket.is_close or bracket.fails == 1 or bracket.hopeless:
+                break
+        return True
+
+    def _settle(self, wanted: int) -> bool:
+        """What lies between the two that are close may fit as well."""
+        too_large = self._bracket.too_large
+        if 0 < self._bracket.fits < wanted and (too_large is None or wanted < too_large):
+            if not self._has_room(wanted):
+                return False
+            self._make(wanted)
+        return True
+
+    def _make(self, batch_size: int) -> None:
+        bracket, step = self._bracket, self._attempt(batch_size)
         if step is None:
             bracket.fails = batch_size
             bracket.failures += 1
-        else:
-            bracket.fits = max(bracket.fits, batch_size)
-            made.append(step)
-            known = {one.batch_size for one in tried}
-            tried += [step] if step.batch_size not in known else []
-        if bracket.is_close or bracket.fails == 1:
-            break
-        next_up = bracket.fits + max(1, int(_CLOSE * bracket.fits))
-        if bracket.fits and fit(tried, footprint.fixed).surely_needs_more(next_up, limit):
-            break
-    if bracket.fits == 0:
-        raise UsageError(
-            "not even a batch of 1 fits: a real step ran out of memory",
-            received=f"limit {format_bytes(limit.limit_bytes)}",
-            advice="a larger limit, or a smaller model",
-        )
-    return _answer(bracket.fits, limit, tuple(made), _confirmed(bracket, limit))
+            return
+        bracket.fits = max(bracket.fits, batch_size)
+        self._made.append(step)
+        if step.batch_size not in {one.batch_size for one in self._curve.points}:
+            self._curve = curve_of((*self._curve.points, step), self._fixed)
+        if self._curve.surely_needs_more(bracket.next_up, self._limit):
+            bracket.hopeless = bracket.next_up
+
+    def _has_room(self, batch_size: int) -> bool:
+        """Whether this machine itself has what such a step takes."""
+        free, limit = self._free_bytes, self._limit.limit_bytes
+        if free is None or SLACK * limit <= free:
+            return True
+        return SLACK * (self._curve.at(batch_size).peak_bytes or limit) <= free
 
 
 def _next(bracket: _Bracket, curve: Curve, limit: TensorLimit, below: int) -> int:
-    """The batch to try: as the line says, then closer and closer to where it stops to fit."""
+    """The batch to try: as the curve says, then closer and closer to where it stops to fit."""
     if bracket.fits == 0:
         if bracket.fails is None:
             return _asked(curve, limit, below)
         return max(1, int(bracket.fails * _DOWN[min(bracket.failures, len(_DOWN)) - 1]))
-    step = max(1, int(_CLOSE * bracket.fits))
+    step = bracket.next_up - bracket.fits
     if bracket.fails is None:
         said = _asked(curve, limit, bracket.fits)
-        return max(bracket.fits + step, min(said, 4 * bracket.fits))
+        return max(bracket.next_up, min(said, 4 * bracket.fits))
     if bracket.fails - bracket.fits <= 4 * step:
         return (bracket.fits + bracket.fails) // 2
     said = _asked(curve, limit, bracket.fits)
@@ -140,19 +200,16 @@ def _next(bracket: _Bracket, curve: Curve, limit: TensorLimit, below: int) -> in
 
 
 def _asked(curve: Curve, limit: TensorLimit, below: int) -> int:
-    """The largest batch that the line says to fit; without a line, twice what is known to."""
-    line = curve.line
-    if line is None:
+    """The largest batch that is said to fit; where nothing is said, twice what is known to."""
+    if curve.why_not:
         return max(1, below if below > curve.largest else 2 * below)
-    if line.bytes_per_sample <= 0:
-        return 4 * max(1, below)
-    return curve.batch_that_takes(limit.limit_bytes)
+    return curve.extension.batch_that_takes(limit.limit_bytes) or 4 * max(1, below)
 
 
 def _surely(curve: Curve, limit: TensorLimit, below: int) -> int:
     """The largest batch whose whole interval is below the limit: nobody has tried it."""
     low, high = 1, max(2, _asked(curve, limit, below))
-    if curve.line is None:
+    if curve.why_not:
         return max(1, below)
     while high - low > 1:
         middle = (low + high) // 2
@@ -173,11 +230,6 @@ def _refuse_if_hopeless(footprint: Footprint, limit: TensorLimit) -> None:
         )
 
 
-def _one_sample(footprint: Footprint) -> StepPeak:
-    first = footprint.measured[0]
-    return StepPeak(1, first.peaks_bytes, first.step_s)
-
-
 def _confirmed(bracket: _Bracket, limit: TensorLimit) -> str:
     told = f"largest that fits {format_bytes(limit.limit_bytes)}, confirmed by real steps"
     return f"{told}; {bracket.fails} did not fit" if bracket.fails is not None else told
@@ -189,7 +241,7 @@ def _answer(
     found = LargestBatch(batch_size)
     found.limit_bytes, found.because = limit.limit_bytes, because
     found.is_confirmed = bool(made) and "not confirmed" not in because
-    found.tried = made
+    found.tried, found.too_large = made, None
     peaks = [one.peak_bytes for one in made if one.batch_size == batch_size]
     found.peak_bytes = max(peaks, default=None)
     return found

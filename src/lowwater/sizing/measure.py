@@ -14,17 +14,16 @@ from lowwater.model.out_of_memory import is_out_of_memory
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
-from lowwater.sizing.curve import FEWEST, REACH, above_gradients, fit
+from lowwater.sizing.curve import curve_of
+from lowwater.sizing.extension import FEWEST
 from lowwater.sizing.lengths import length_of
+from lowwater.sizing.peak_line import above_gradients
 from lowwater.sizing.subject import Subject
 
 # Samples of the smallest batch of three. Fewer are mostly gradients. A guess.
 _FIRST = 8
 # Batch sizes that are measured at most: from 8 on, doubling ends at 4,096. A guess.
 _MOST = 10
-# Share of the peak that the line may be in doubt by, at `REACH` times the largest batch, before no
-# more are measured. A guess.
-_SURE = 0.05
 # Factor to the peak. A batch twice as large that raises it by less says that batches may grow
 # faster: by this factor instead of 2. Guesses.
 _FLAT = 1.05
@@ -110,7 +109,7 @@ def fits(subject: Subject, batch_size: int) -> StepPeak | None:
 
 
 def _sized(steps: Steps, plan: MeasuringPlan, notes: list[str]) -> Sequence[StepPeak]:
-    """Doubled batches, until those that depend on the batch are what counts."""
+    """The first few batches, and as many more as it takes."""
     wanted = plan.batch_sizes or _first_sizes(plan)
     found = [_measured(steps, wanted[0])]
     # The first batch is also tracing, which is made once.
@@ -120,19 +119,31 @@ def _sized(steps: Steps, plan: MeasuringPlan, notes: list[str]) -> Sequence[Step
         if step is None:
             return found
         found.append(step)
-    while not plan.batch_sizes and len(found) < _MOST and not _tells(found, steps.fixed()):
+    if not plan.batch_sizes:
+        _add_until_sure(found, steps, plan, notes, began)
+    return found
+
+
+def _add_until_sure(
+    found: list[StepPeak], steps: Steps, plan: MeasuringPlan, notes: list[str], began: float
+) -> None:
+    """Larger and larger batches, until they say what other batches take, or it takes too long."""
+    while len(found) < _MOST and not curve_of(found, steps.fixed()).is_sure:
         next_size = _next_size(found, steps.fixed())
         if plan.batch_size and found[-1].batch_size < plan.batch_size < next_size:
             next_size = plan.batch_size
-        is_hidden = len(above_gradients(found, steps.fixed())) < FEWEST
-        allowed_s = plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
-        if time.monotonic() - began > allowed_s or not _has_room(found, next_size):
-            break
+        is_late = time.monotonic() - began > _allowed_s(plan, steps, found)
+        if is_late or not _has_room(found, next_size):
+            return
         step = _larger(steps, next_size, notes)
         if step is None:
-            break
+            return
         found.append(step)
-    return found
+
+
+def _allowed_s(plan: MeasuringPlan, steps: Steps, found: Sequence[StepPeak]) -> float:
+    is_hidden = len(above_gradients(found, steps.fixed())) < FEWEST
+    return plan.longest_s * (1 + is_hidden) * getattr(steps, "patience", 1)
 
 
 def _measured(steps: Steps, batch_size: int) -> StepPeak:
@@ -181,15 +192,6 @@ def _first_sizes(plan: MeasuringPlan) -> tuple[int, ...]:
     top = plan.batch_size or 4 * _FIRST
     top = max(min(top, 4 * _FIRST), 3)
     return tuple(sorted({max(1, top // 4), max(2, top // 2), top}))
-
-
-def _tells(found: Sequence[StepPeak], fixed: Fixed) -> bool:
-    """Whether the line says surely enough what larger batches take."""
-    line = fit(found, fixed).line
-    if line is None:
-        return False
-    beyond = REACH * found[-1].batch_size
-    return line.doubt_bytes(beyond) < _SURE * line.needed_bytes(beyond)
 
 
 def _next_size(found: Sequence[StepPeak], fixed: Fixed) -> int:

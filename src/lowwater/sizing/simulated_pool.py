@@ -31,14 +31,16 @@ class Chunk:
 
 
 class SimulatedPool:
-    """A pool that has given out nothing yet, with the most that it may take from the system."""
+    """A pool that has nothing free yet, with the most that it may take from the system."""
 
-    def __init__(self, limit_bytes: int | None = None) -> None:
-        """It takes its first region when it is first asked."""
+    def __init__(self, limit_bytes: int | None = None, before_bytes: int = 0) -> None:
+        """It takes a region when it is first asked; it has taken and given out some before."""
         self._limit = limit_bytes
         self._taken = 0
         self._regions = 0
         self._next_region = _FIRST_REGION
+        while self._next_region < before_bytes:
+            self._next_region *= 2
         # By size, then address: the first that is large enough is the one that TensorFlow finds.
         self._free: list[tuple[int, int]] = []
         self._chunks: dict[int, Chunk] = {}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from lowwater.errors import ChildDied, NotPicklable
 from lowwater.model.footprint import Remedy, StepPeak
+from lowwater.model.out_of_memory import line_of
 from lowwater.model.units import format_bytes
 from lowwater.sizing.backends import variables_of
 from lowwater.sizing.fresh_child import in_fresh_child
@@ -15,6 +16,8 @@ from lowwater.sizing.subject import Subject
 # Share of the peak by which the same step differs from process to process: less is no saving.
 _NOISE = 0.05
 _AS_IT_IS = "as it is"
+# Letters of an error in a table.
+_LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def _tried(subject: Subject, wanted: Wanted, way: RemedyWay | None) -> Remedy:
     except ChildDied:
         step = None
     except Exception as error:  # noqa: BLE001 - the model's own code may raise anything
-        return replace(row, because=f"fails: {_first_line(error)}")
+        return replace(row, because=f"fails: {line_of(error)[:_LONGEST]}")
     if step is None:
         return replace(row, because=_too_much(wanted))
     return replace(
@@ -118,8 +121,3 @@ def _too_much(wanted: Wanted) -> str:
     if ceiling is not None and ceiling > wanted.limit_bytes:
         return f"does not fit: needs more than {format_bytes(ceiling)}"
     return "not measured: needs more than this machine has free"
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {(lines or [''])[0]}"[:100]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lowwater.model.out_of_memory import is_out_of_memory, pool_says, request_of
+from lowwater.model.out_of_memory import is_out_of_memory, line_of, pool_says, request_of
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -89,6 +89,16 @@ def test_line_that_tells_is_behind_the_headings_of_a_graph():
 
     assert "OOM when allocating" in told.error
     assert told.operation.endswith("MatMul")
+
+
+def test_line_that_tells_is_behind_the_heading_of_keras():
+    error = ValueError(
+        "Exception encountered when calling Net.call().\n\n"
+        "\x1b[1man even number is wanted\x1b[0m\n\n"
+        "Arguments received by Net.call():\n  • x=tf.Tensor(shape=(8, 4))"
+    )
+
+    assert line_of(error) == "ValueError: an even number is wanted"
 
 
 def test_pool_of_torch_is_in_its_message():

@@ -1,44 +1,22 @@
-"""Steps of a batch that nobody tried are played through a pool."""
+"""The allocations of a step that nobody made follow from those of two that were made."""
 
 import pytest
 
-from lowwater.model.footprint import StepKind, StepPeak
+from footprints import MIB, a_trace, a_watched_step
+from lowwater.model.footprint import StepPeak
 from lowwater.model.step_trace import GIVEN_BACK, StepTrace
-from lowwater.sizing.forecast import forecast_of, played
-from lowwater.sizing.pool_peaks import UNKNOWN_SPREAD, PoolPeaks
-
-MIB = 1 << 20
-WEIGHTS = (8 * MIB, 3 * MIB)
+from lowwater.sizing.forecast import Forecast
 
 
-def a_trace(batch_size):
-    """Activations of 1 MiB and 0.4 MiB for each sample, and a workspace of 5 MiB."""
-    return StepTrace(
-        WEIGHTS,
-        (
-            ("wide", batch_size * MIB),
-            ("workspace", 5 * MIB),
-            (GIVEN_BACK, 1),
-            ("narrow", int(0.4 * batch_size * MIB)),
-            (GIVEN_BACK, 0),
-            (GIVEN_BACK, 3),
-        ),
-    )
-
-
-def a_point(batch_size, ratio=1.0):
-    trace = a_trace(batch_size)
-    peak = round(ratio * max(played([trace])))
-    return StepPeak(
-        batch_size, (peak,), 0.01, StepKind.TRAIN, (trace.needed_bytes,), (trace, trace)
-    )
+def forecast_of(*batches, **options):
+    return Forecast([a_watched_step(one, **options) for one in batches])
 
 
 @pytest.mark.parametrize("batch_size", [7, 64, 100, 1000])
 def test_sizes_of_a_batch_that_was_not_tried_follow_from_two_that_were(batch_size):
-    [told, _] = forecast_of([a_point(8), a_point(16), a_point(32)]).traces(batch_size)
+    [told] = forecast_of(8, 16, 32).traces(batch_size)
 
-    assert told.kept_bytes == WEIGHTS
+    assert told.before_bytes == a_trace(32).before_bytes
     for (name, size), (real_name, real) in zip(
         told.events, a_trace(batch_size).events, strict=True
     ):
@@ -46,48 +24,62 @@ def test_sizes_of_a_batch_that_was_not_tried_follow_from_two_that_were(batch_siz
         assert size == pytest.approx(real, abs=batch_size)
 
 
-def test_loss_of_a_pool_is_that_of_the_real_step():
-    pool = PoolPeaks([a_point(16), a_point(32)])
-    real = max(played([a_trace(100)]))
+def test_what_grows_is_counted_where_most_is_asked_for():
+    forecast = forecast_of(8, 16, 32)
 
-    assert real > 1.05 * a_trace(100).needed_bytes
-    assert pool.peak_bytes(100) == pytest.approx(real, rel=0.001)
-    assert pool.needed_bytes(100) == pytest.approx(a_trace(100).needed_bytes, rel=0.001)
+    assert forecast.growing_bytes(100) == pytest.approx(140 * MIB, rel=0.001)
+    # With one sample, the workspace and what is wide are the most that is there at once.
+    assert forecast.growing_bytes(1) == MIB
 
 
-def test_real_pools_that_peak_higher_than_their_forecast_raise_it_and_make_it_less_sure():
-    exact, off = (
-        PoolPeaks([a_point(16, ratios[0]), a_point(32, ratios[1])]) for ratios in ((1, 1), (1, 1.2))
+def a_step_with(batch_size, *more):
+    trace = a_trace(batch_size)
+    trace = StepTrace(trace.before_bytes, (*trace.events, *more))
+    return StepPeak(batch_size, (1,), 0.01, traces=(trace,))
+
+
+def test_allocation_of_one_step_only_grows_like_others_of_its_size():
+    """TensorFlow copies weights by chance. 5 MiB are whole samples, but a workspace is as large."""
+    steps = [a_watched_step(16), a_step_with(32, ("copy", 5 * MIB), ("as wide", 32 * MIB))]
+
+    [told] = Forecast(steps).traces(64)
+
+    assert told.sizes["copy"] == 5 * MIB
+    assert told.sizes["as wide"] == 64 * MIB
+
+
+def test_allocation_of_one_step_only_grows_with_whole_samples_if_no_other_is_as_large():
+    steps = [a_watched_step(16), a_step_with(32, ("more", 32 * 100), ("rest", 33))]
+
+    [told] = Forecast(steps).traces(64)
+
+    assert told.sizes["more"] == 64 * 100
+    assert told.sizes["rest"] == 33
+
+
+def test_largest_batch_tests_what_the_others_say():
+    assert forecast_of(8, 16, 32).miss < 0.001
+    assert forecast_of(8, 16, 32, square=0.2).miss > 0.1
+
+
+def test_steps_that_have_other_allocations_say_nothing_of_each_other():
+    renamed = (
+        StepTrace(0, tuple((name and f"{name} {batch}", size) for name, size in one.events))
+        for batch in (8, 16, 32)
+        for one in (a_trace(batch),)
     )
+    points = [
+        StepPeak(batch, (1,), 0.01, traces=(one,))
+        for batch, one in zip((8, 16, 32), renamed, strict=True)
+    ]
 
-    assert exact.peak_bytes(64) < off.peak_bytes(64) < 1.2 * exact.peak_bytes(64)
-    assert off.spread > 1.5 * exact.spread
-
-
-def test_allocation_that_only_the_larger_step_made_grows_if_its_size_is_of_whole_samples():
-    extra = a_trace(32)
-    extra = StepTrace(extra.kept_bytes, (*extra.events, ("more", 32 * 100), ("rest", 33)))
-    large = StepPeak(32, (1,), 0.01, StepKind.TRAIN, (1,), (extra,))
-
-    [told] = forecast_of([a_point(16), large]).traces(64)
-
-    assert dict(told.events)["more"] == 64 * 100
-    assert dict(told.events)["rest"] == 33
+    assert Forecast(points).miss == 1.0
 
 
-def test_batch_that_does_not_fit_the_pool_is_made_smaller():
-    pool = PoolPeaks([a_point(16), a_point(32)])
-    limit = max(played([a_trace(100)]))
+def test_needed_is_the_most_at_once():
+    trace = StepTrace(15, (("a", 100), ("b", 50), (GIVEN_BACK, 0), ("c", 70), (GIVEN_BACK, 1)))
 
-    found = pool.that_fits(130, limit)
-
-    assert 60 < found <= 100
-    assert pool.that_fits(20, limit) == 20
-
-
-def test_without_traces_peaks_stand_for_themselves():
-    pool = PoolPeaks([StepPeak(8, (100,), 0.01), StepPeak(16, (200,), 0.01)])
-
-    assert (pool.peak_bytes(64), pool.needed_bytes(64)) == (None, None)
-    assert pool.spread == UNKNOWN_SPREAD
-    assert pool.that_fits(64, 1) == 64
+    assert trace.needed_bytes == 15 + 150
+    assert trace.alive_at_most == ["a", "b"]
+    assert StepTrace(10, ()).needed_bytes == 10
+    assert StepTrace(10, ()).alive_at_most == []

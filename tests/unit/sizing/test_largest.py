@@ -6,7 +6,7 @@ import pytest
 
 from footprints import FIXED, MIB, a_footprint, a_line, a_step
 from lowwater.errors import UsageError
-from lowwater.model.footprint import Fixed, StepKind, StepPeak, StepsFound, TensorLimit
+from lowwater.model.footprint import Fixed, StepPeak, StepsFound, TensorLimit
 from lowwater.model.step_trace import StepTrace
 from lowwater.sizing.found import footprint_of
 from lowwater.sizing.largest import LargestBatch, largest_below
@@ -142,9 +142,8 @@ def test_batch_that_needs_more_than_the_limit_is_not_tried():
     """What tensors ask for is known to the byte here: 35 MiB, and 2 MiB for each sample."""
 
     def watched(batch):
-        trace = StepTrace((MIB,) * 35, (("activations", 2 * MIB * batch),))
-        needed = trace.needed_bytes
-        return StepPeak(batch, (needed,), 0.01, StepKind.TRAIN, (needed,), (trace,))
+        trace = StepTrace(35 * MIB, (("activations", 2 * MIB * batch),))
+        return StepPeak(batch, (trace.needed_bytes,), 0.01, traces=(trace,))
 
     tried = []
 

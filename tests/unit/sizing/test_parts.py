@@ -1,12 +1,11 @@
 """The parts of a peak add up to it, whatever was measured."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
-from footprints import FIXED, MIB, a_footprint, a_line, steps
-from lowwater.model.footprint import Fixed, NeedLine, StepsFound
+from footprints import FIXED, MIB, a_footprint, a_watched_step
+from lowwater.model.footprint import Fixed, StepsFound
 from lowwater.sizing.found import footprint_of
 from lowwater.sizing.parts import parts_of
 
@@ -26,16 +25,14 @@ def test_parts_of_a_known_model():
 
 
 def test_what_the_pool_rounds_up_is_a_part():
-    seen = tuple(
-        replace(one, needed_each_bytes=(one.peak_bytes - batch * MIB // 8,))
-        for batch, one in zip((8, 16, 32, 64), steps(a_line), strict=True)
-    )
-    footprint = footprint_of(StepsFound("CPU:0", FIXED, seen), 64)
+    seen = tuple(map(a_watched_step, (8, 16, 32)))
+    footprint = footprint_of(StepsFound("CPU:0", Fixed(10 * MIB, MIB, 10 * MIB), seen), 100)
 
     parts = {part.name: part.size_bytes / MIB for part in footprint.parts}
 
-    assert parts["pool rounding"] == 8
-    assert sum(parts.values()) == pytest.approx(a_line(64), abs=0.01)
+    assert parts["activations"] == pytest.approx(1.4 * 100, rel=0.01)
+    assert parts["pool rounding"] > 1
+    assert sum(parts.values()) == pytest.approx(footprint.peak_bytes / MIB)
 
 
 def test_only_gradients_are_an_upper_bound():
@@ -43,13 +40,13 @@ def test_only_gradients_are_an_upper_bound():
 
 
 @pytest.mark.parametrize(
-    ("peak_mib", "slope", "batch_size", "has_line"),
+    ("peak_mib", "slope", "batch_size", "is_known"),
     [*itertools.product((1, 29, 31, 500), (0, 0.01, 3), (1, 64, 4096), (True, False))],
 )
-def test_parts_add_up_and_none_is_negative(peak_mib, slope, batch_size, has_line):
-    line = NeedLine(0, slope * MIB, 0.01, 3, 16, 100, 8, 32) if has_line else None
+def test_parts_add_up_and_none_is_negative(peak_mib, slope, batch_size, is_known):
+    growing_bytes = slope * MIB * batch_size if is_known else None
 
-    parts = parts_of(peak_mib * MIB, batch_size, FIXED, line)
+    parts = parts_of(peak_mib * MIB, batch_size, FIXED, growing_bytes)
 
     assert sum(part.size_bytes for part in parts) == peak_mib * MIB
     assert min(part.size_bytes for part in parts) >= 0

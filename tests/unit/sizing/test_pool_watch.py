@@ -1,6 +1,6 @@
 """What tensors asked for is put together from single allocations, of the pool that is meant."""
 
-from lowwater.model.step_trace import GIVEN_BACK, StepTrace
+from lowwater.model.step_trace import GIVEN_BACK
 from lowwater.sizing.backends._pool_watch import events_of
 
 
@@ -47,10 +47,3 @@ def test_nothing_is_said_where_no_pool_or_several_had_this_peak():
 
     assert events_of([one], 300) == ()
     assert events_of([one, event(2, "Allocation", 1, 100, allocator_name="other")], 256) == ()
-
-
-def test_needed_is_the_most_at_once():
-    trace = StepTrace((10, 5), (("a", 100), ("b", 50), (GIVEN_BACK, 0), ("c", 70)))
-
-    assert trace.needed_bytes == 15 + 150
-    assert StepTrace((10,), ()).needed_bytes == 10

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lowwater.model.step_trace import StepTrace
 from lowwater.sizing.backends import _rounds
 from lowwater.sizing.backends._rounds import StepRounds
 
@@ -42,3 +43,12 @@ def test_highest_counts():
     told = rounds.told(32, "training")
 
     assert (told.peak_bytes, told.lowest_bytes, told.step_s) == (9, 3, pytest.approx(0.5))
+
+
+def test_time_of_the_traced_step_does_not_count_though_all_others_were_watched():
+    rounds = StepRounds(None)
+    rounds.add(100, None, 9.0)
+    for _ in range(2):
+        rounds.add(100, StepTrace(0, ()), 0.5)
+
+    assert rounds.told(32, "training").step_s == pytest.approx(0.5)

@@ -170,8 +170,10 @@ def _same(one: DeviceSettings, other: DeviceSettings) -> bool:
 
 def _too_late(framework: str, line: str | None) -> UsageError:
     where = f" at {line}" if line else ""
+    # Afterwards, TensorFlow does not know it any more.
+    names = "" if line or framework != "TensorFlow" else "; `lowwater run` shows which line that is"
     return UsageError(
         f"{framework} set up its GPUs{where}, so their memory settings can no longer be changed",
         received="lowwater.devices() after the first operation",
-        advice="call lowwater.devices() at the top of the script, before the first tensor",
+        advice=f"call lowwater.devices() at the top of the script, before the first tensor{names}",
     )

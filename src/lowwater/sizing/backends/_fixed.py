@@ -20,12 +20,6 @@ def fixed_of(subject: Subject) -> Fixed:
     )
 
 
-def sizes_of(subject: Subject) -> tuple[int, ...]:
-    """Of each variable of the model and its optimizer, in bytes."""
-    optimizer = getattr(subject.model, "optimizer", None)
-    return tuple(_bytes(one) for one in (*subject.model.variables, *_slots(optimizer)))
-
-
 def _slots(optimizer: Any) -> Any:
     found = getattr(optimizer, "variables", ())
     return found() if callable(found) else found

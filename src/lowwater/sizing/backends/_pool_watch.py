@@ -1,14 +1,14 @@
 """The peak of a step in TensorFlow's pool, and what its tensors asked for.
 
 A pool gives out the pieces that it happens to have, so its peak misses the line through other
-batch sizes by up to a fifth. What was asked for lies on it to a thousandth, as long as TensorFlow
-runs the step in the same order. Its profiler tells each allocation with both sizes.
+batch sizes by up to a fifth. Each single allocation grows evenly with the batch. TensorFlow's
+profiler tells them all, with their names.
 """
 
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,11 @@ Event = tuple[int, str, Mapping[str, Any]]
 class PoolWatch:
     """Watches the pool of one place from the start of a step to its end."""
 
-    def __init__(self, place: str, kept_bytes: Callable[[], tuple[int, ...]]) -> None:
-        """`kept_bytes` are the sizes of what is there between steps."""
+    def __init__(self, place: str) -> None:
+        """Of one place, such as `CPU:0`."""
         self._place = place
-        self._kept_bytes = kept_bytes
         self._folder: str | None = None
-        self._kept: tuple[int, ...] = ()
+        self._before_bytes = 0
 
     def start(self, *, is_watched: bool) -> None:
         """A step begins. Its allocations are watched if nobody else uses the profiler."""
@@ -38,7 +37,7 @@ class PoolWatch:
         tf.config.experimental.reset_memory_stats(self._place)
         if not is_watched:
             return
-        self._kept = self._kept_bytes()
+        self._before_bytes = tf.config.experimental.get_memory_info(self._place)["current"]
         self._folder = tempfile.mkdtemp(prefix="lowwater-")
         profiler = tf.profiler.experimental
         # Neither calls of Python nor kernels: what is left costs some milliseconds.
@@ -64,7 +63,7 @@ class PoolWatch:
             return peak, None
         finally:
             self._forget()
-        return peak, StepTrace(self._kept, found) if found else None
+        return peak, StepTrace(self._before_bytes, found) if found else None
 
     def _forget(self) -> None:
         if self._folder is not None:

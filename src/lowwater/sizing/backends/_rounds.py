@@ -34,6 +34,7 @@ class StepRounds:
         self._peaks: list[int] = []
         self._traces: list[StepTrace] = []
         self._times: list[float] = []
+        self._watched_times: list[float] = []
         self._highest_at = 0
         self._began = self._step_began = time.monotonic()
 
@@ -54,11 +55,14 @@ class StepRounds:
         """One more step."""
         if not self._peaks or peak_bytes > (1 + _RISE) * max(self._peaks):
             self._highest_at = len(self._peaks)
+        if not self._peaks:  # the first step is traced, which may take longer than all others
+            self._began = time.monotonic()
         self._peaks.append(peak_bytes)
         if trace is None:
             self._times.append(elapsed_s)
         else:
             self._traces.append(trace)
+            self._watched_times.append(elapsed_s)
 
     @property
     def are_enough(self) -> bool:
@@ -71,9 +75,8 @@ class StepRounds:
         return made >= _FEWEST and made - self._highest_at > _QUIET
 
     def told(self, batch_size: int, kind: StepKind) -> StepPeak:
-        """What they show; the first step is also tracing, so its time says nothing."""
-        step_s = median(self._times[1:] or self._times)
-        needed = tuple(trace.needed_bytes for trace in self._traces)
+        """What they show; the time of the first step, which is traced, counts only if alone."""
+        step_s = median(self._times[1:] or self._watched_times or self._times)
         most_first = sorted(self._traces, key=lambda trace: -trace.needed_bytes)
         traces = tuple(most_first[:_MOST_TRACES])
-        return StepPeak(batch_size, tuple(self._peaks), step_s, kind, needed, traces)
+        return StepPeak(batch_size, tuple(self._peaks), step_s, kind, traces)

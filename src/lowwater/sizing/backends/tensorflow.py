@@ -7,7 +7,7 @@ from typing import Any
 from lowwater.model.footprint import Fixed, StepKind, StepPeak
 from lowwater.probes.pool_limit import POOL_LIMIT
 from lowwater.probes.tensorflow_devices import tensorflow_devices
-from lowwater.sizing.backends._fixed import fixed_of, sizes_of
+from lowwater.sizing.backends._fixed import fixed_of
 from lowwater.sizing.backends._pool_watch import PoolWatch
 from lowwater.sizing.backends._rounds import StepRounds
 from lowwater.sizing.backends.tensorflow_function import TensorFlowFunctionSteps
@@ -46,15 +46,9 @@ class TensorFlowSteps:
         """By the variables; those of the optimizer are there after a step."""
         return fixed_of(self._subject)
 
-    def _kept_bytes(self) -> tuple[int, ...]:
-        samples = (leaf.nbytes for leaf in leaves(self._subject.samples.parts))
-        known = (*sizes_of(self._subject), *samples)
-        rest = max(0, _memory(self.place)["current"] - sum(known))
-        return (*known, min(rest, self.other_bytes))
-
     def measure(self, batch_size: int, kind: StepKind = StepKind.TRAIN) -> StepPeak:
         """Make steps of this kind until their highest peak no longer rises."""
-        rounds = StepRounds(PoolWatch(self.place, self._kept_bytes))
+        rounds = StepRounds(PoolWatch(self.place))
         callback = _callback(rounds)
         parts = self._subject.samples.parts
         data = _batches(parts if kind is not StepKind.PREDICT else parts[:1], batch_size)

@@ -38,19 +38,12 @@ class TensorFlowFunctionSteps:
 
         parts = batch_of(self._samples.parts, batch_size)
         batch = arguments(parts, tf.constant if self._has_tensors else None)
-        rounds = StepRounds(PoolWatch(self.place, self._kept_bytes))
+        rounds = StepRounds(PoolWatch(self.place))
         while not rounds.are_enough:
             rounds.begin()
             self._function(*batch)
             rounds.end()
         return rounds.told(batch_size, kind)
-
-    def _kept_bytes(self) -> tuple[int, ...]:
-        import tensorflow as tf
-
-        held = [bytes_of([one]) for one in _variables()]
-        in_use = tf.config.experimental.get_memory_info(self.place)["current"]
-        return (*held, max(0, in_use - sum(held)))
 
 
 def _variables() -> list[Any]:
