@@ -57,7 +57,8 @@ def _risen(account: Account) -> float:
     return account.growth.slope * account.present.span if account.rises_as_far_as_seen else 0.0
 
 
-def _subject(case: Case) -> str:
+def subject(case: Case) -> str:
+    """What a sentence about the case begins with: `host memory in use`."""
     return words.memory_of(case.place, is_resident=case.is_resident)
 
 
@@ -118,7 +119,7 @@ def _full(case: Case, risen: float, full: int, since: str) -> Explained:
     """A cache that had all that it has at the mark with the index `full`."""
     return Explained(
         Kind.CACHE,
-        f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} "
+        f"{subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} "
         f"{case.marks.x[full]:.0f} and has {since} grown since, like a full cache or buffer",
     )
 
@@ -243,7 +244,7 @@ def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
         because = f"rose by {risen} until {one} {since}; since then it {_now(case, account)}"
     else:
         because = f"rose by {risen} and has been level since {one} {since}"
-    return Explained(Kind.WARM_UP, f"{_subject(case)} {because}")
+    return Explained(Kind.WARM_UP, f"{subject(case)} {because}")
 
 
 def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
@@ -253,7 +254,7 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
         return None
     return Explained(
         Kind.TRICKLE,
-        f"{_subject(case)} grows by {format_bytes(rate)} per {words.one(case.unit)}, "
+        f"{subject(case)} grows by {format_bytes(rate)} per {words.one(case.unit)}, "
         f"{format_bytes(_risen(account))} so far{_caution(case, account)}. "
         f"{words.amounts(rate, case.unit)}",
     )
@@ -262,7 +263,7 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
 def _beside(mapped: Explained, case: Case, account: Account) -> Explained:
     """What grows for certain is never flat, even where something else is what a user saw."""
     adds_up_to = words.amounts(account.growth.slope, case.unit)
-    because = f"{mapped.because}; {_subject(case)} {_now(case, account)}. {adds_up_to}"
+    because = f"{mapped.because}; {subject(case)} {_now(case, account)}. {adds_up_to}"
     return Explained(Kind.TRICKLE, because)
 
 
@@ -271,5 +272,5 @@ def _flat(case: Case, account: Account) -> Explained:
     over = f"over {rounds} {words.many(case.unit)} after warm-up"
     swing = format_bytes(float(np.ptp(steady.y)))
     if account.growth.high < 0:
-        return Explained(Kind.FLAT, f"{_subject(case)} fell by {swing} {over}")
-    return Explained(Kind.FLAT, f"{_subject(case)} stayed within {swing} {over}")
+        return Explained(Kind.FLAT, f"{subject(case)} fell by {swing} {over}")
+    return Explained(Kind.FLAT, f"{subject(case)} stayed within {swing} {over}")
