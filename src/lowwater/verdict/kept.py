@@ -40,8 +40,10 @@ def explain(case: Case, account: Account, asked: Asked) -> Explained:
     mapped = _mapped_files(case, asked)
     if mapped:
         return _beside(mapped, case, account) if trickle else mapped
-    found = _reserved(case, account, asked) or _warm_up(case, account, asked) or trickle
-    return found or _slow_cache(case, account, asked) or _flat(case, account)
+    found = _reserved(case, account, asked)
+    # What creeps on is told beside a jump, but would be hidden by a fill.
+    found = found or (None if trickle else _slow_cache(case, account, asked))
+    return found or _warm_up(case, account, asked) or trickle or _flat(case, account)
 
 
 def is_noticeable(text: str, jump: float, level: float, asked: Asked) -> bool:
@@ -104,10 +106,14 @@ def _cache(case: Case, asked: Asked) -> Explained | None:
 def _slow_cache(case: Case, account: Account, asked: Asked) -> Explained | None:
     """It rose for so many rounds that none of them added much, and has settled."""
     gained, noise = account.gained, account.noise
+    steps = np.diff(np.minimum(case.marks.y, _level(case)))
     has_filled = (
         asked.whether("Slow cache: did it rise before?", (account.rate_before or 0.0) > 0)
         and asked.at_least("Slow cache: did it rise by enough?", gained, "told_rise_bytes")
         and asked.at_least("Slow cache: is that beyond noise?", gained, "standard_errors", of=noise)
+        and asked.at_most(
+            "Slow cache: is no step most of it?", float(steps.max()), "most_in_one_step", of=gained
+        )
     )
     if not has_filled:
         return None
