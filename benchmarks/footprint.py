@@ -53,7 +53,7 @@ Row = dict[str, Any]
 
 
 def told(program: str, *arguments: object, **variables: str) -> Any:  # noqa: ANN401 - JSON
-    """What a program prints as its last line of JSON; a sentence where it fails."""
+    """What a program prints as its last line of JSON; a sentence or a signal where it fails."""
     command = [sys.executable, "-P", str(HERE / "programs" / program), *map(str, arguments)]
     try:
         done = subprocess.run(
@@ -67,6 +67,8 @@ def told(program: str, *arguments: object, **variables: str) -> Any:  # noqa: AN
     except subprocess.TimeoutExpired:
         return f"not finished after {LIMIT_S} s"
     lines = [line for line in done.stdout.splitlines() if line.startswith(("{", "["))]
+    if not lines and done.returncode < 0:
+        return {"signal": -done.returncode}
     if not lines:
         return (done.stderr.strip().splitlines() or ["it printed nothing"])[-1][:200]
     return json.loads(lines[-1])
@@ -88,7 +90,10 @@ def row_of(name: str) -> Row:
 
 
 def fits(name: str, batch_size: int, limit_mib: int) -> bool:
-    """Whether real steps with this batch run in a pool of this size."""
+    """Whether real steps with this batch run in a pool of this size.
+
+    Kernels of oneDNN may end the process by a signal where memory runs out.
+    """
     limit = {"TF_CPU_BFC_MEM_LIMIT_IN_MB": str(limit_mib)}
     answer = told("footprint_real.py", name, batch_size, STEPS, **POOL, **limit)
     if isinstance(answer, list | dict):
