@@ -114,9 +114,10 @@ class PoolPeaks:
         return _FAR * batch_size if room_bytes > 0 else batch_size
 
     def _that_fits(self, batch_size: int, limit_bytes: int) -> int:
-        """This batch, or the next smaller one."""
+        """This batch, or the next smaller one, if real pools lose as much more as before."""
+        room_bytes = round(limit_bytes / max(1.0, self._ratio))
         for _ in range(_MOST_SMALLER):
-            if batch_size == 1 or fits(self._forecast.traces(batch_size), limit_bytes):
+            if batch_size == 1 or fits(self._forecast.traces(batch_size), room_bytes):
                 break
             batch_size = max(1, int(_SMALLER * batch_size))
         return batch_size
