@@ -37,7 +37,7 @@ def _restored(
 
 
 class UserError(LowwaterError):
-    """Something that the user can mend; the message says how."""
+    """Something that the user can fix; the message says how."""
 
     def __init__(self, problem: str, *, received: str | None = None, advice: str = "") -> None:
         """Join the three parts of a good error into one line."""
@@ -49,7 +49,7 @@ class UserError(LowwaterError):
 
 
 class UsageError(UserError):
-    """The command line cannot be carried out as it was given."""
+    """A command, or a call of Lowwater, was used wrongly."""
 
     exit_code = 2
 
@@ -61,13 +61,13 @@ class UnreadableInput(UserError):
 
 
 class StillInUse(UserError):
-    """Something was to be released that is at work."""
+    """Something cannot be released while it is in use."""
 
 
 class AlreadyReleased(UserError, AttributeError):
     """An object was used that `release(hollow=True)` or a `lifecycle` has emptied.
 
-    It is an AttributeError too: `hasattr` and `getattr` with a default go on working.
+    It is an AttributeError too: `hasattr` and `getattr` with a default still work.
     """
 
     def __init__(self, story: str) -> None:

@@ -60,31 +60,37 @@ def test_twenty_models_leave_the_device_as_it_was(hostgpu, programs, way):
     text = f"""{BUILDS}
 {begin}
 other = trained()  # keeps its place meanwhile
-levels = []
-for number in range(21):
+before = in_use()
+for number in range(20):
     {body}
     gc.collect()
-    levels.append(in_use())
-answer(levels=levels, one=sum(4 * w.size for w in other.get_weights()))
+answer(before=before, after=in_use(), one=sum(4 * w.size for w in other.get_weights()))
 """
     answered = programs.run(text, hostgpu(1024 * MIB).environment())
 
-    first, *_, last = answered["levels"]
-    assert first > answered["one"]  # the other model is there
-    assert abs(last - first) <= 0.01 * first
+    assert answered["before"] > answered["one"]  # the other model is there
+    assert abs(answered["after"] - answered["before"]) <= 0.01 * answered["before"]
 
 
 def test_live_model_on_the_same_device_trains_on_to_the_last_bit(hostgpu, programs):
     text = f"""{BUILDS}
-def history(give_back):
+def release():
+    lowwater.release(trained_apart())
+
+def lifecycle():
+    with lowwater.lifecycle():
+        trained_apart()
+
+def drop():
+    trained_apart()
+    gc.collect()
+
+def history(beside):
     keras.utils.set_random_seed(7)
     model = trained()
     losses = []
     for number in range(4):
-        if give_back:
-            passing = trained_apart()
-            lowwater.release(passing)
-            del passing
+        beside()
         losses += model.fit(x, y, verbose=0, batch_size=32, shuffle=False).history["loss"]
     return [loss.hex() for loss in losses]  # each other than the one before: it does train
 
@@ -97,11 +103,13 @@ def trained_apart():
     np.random.set_state(state)
     return model
 
-answer(alone=history(False), beside=history(True))
+alone, released, ended = history(lambda: None), history(release), history(lifecycle)
+lowwater.mend()
+answer(alone=alone, others=[released, ended, history(drop)])
 """
     answered = programs.run(text, hostgpu(1024 * MIB).environment())
 
-    assert answered["alone"] == answered["beside"]
+    assert answered["others"] == [answered["alone"]] * 3
     assert len({*answered["alone"]}) == len(answered["alone"])
 
 
@@ -113,16 +121,20 @@ receipt = lowwater.release(model, hollow=True)
 answer(
     text=str(receipt), html=receipt._repr_html_(), place=device.place,
     before=device.in_use_before_bytes, after=device.in_use_after_bytes,
-    now=in_use(), driver=device.driver_after_bytes, counted=driver_used(),
+    now=in_use(), driver=device.driver_after_bytes, others=device.others_bytes,
+    counted=driver_used(),
 )
 """
     machine = hostgpu(1024 * MIB, context_bytes=64 * MIB)
 
-    answered = programs.run(text, machine.environment())
+    with machine.neighbour(0, 50 * MIB):
+        answered = programs.run(text, machine.environment())
 
     assert answered["place"] == "GPU:0"
     assert answered["after"] == answered["now"] < answered["before"] / 2
-    assert answered["driver"] == answered["counted"]
+    assert answered["others"] == (50 + 64) * MIB
+    assert answered["driver"] == answered["counted"] - answered["others"]
+    assert "; other processes take 114.0 MiB" in answered["text"]
     line = "returned only when the process ends"
     assert any(
         one.startswith("GPU:0: in use") and line in one for one in answered["text"].splitlines()

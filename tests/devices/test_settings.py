@@ -198,7 +198,8 @@ def test_too_late_in_code_says_where_the_call_belongs(hostgpu, programs):
     assert answer["error"] == (
         "TensorFlow set up its GPUs, so their memory settings can no longer be changed "
         "(received: lowwater.devices() after the first operation). "
-        "Try: call lowwater.devices() at the top of the script, before the first tensor"
+        "Try: call lowwater.devices() at the top of the script, before the first tensor; "
+        "`lowwater run` shows which line that is"
     )
 
 

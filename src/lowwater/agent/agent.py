@@ -232,7 +232,7 @@ def agent_for(assignment: Assignment, journal: Journal) -> Agent:
     told_once = DevicesWitness(journal.record)
     readings = Readings([*default_probes(), program.lifecycle_probe, told_once], journal)
     inquest = Inquest(program.files, program.calls, program.lives, journal.note)
-    traced = TracedProgram(program.shown_files, readings.in_use_now, journal.note, journal.record)
+    traced = TracedProgram(program.shown_files, readings, journal.note, journal.record)
     recording = os.path.abspath(assignment.recording)
     shortages = Shortages(journal, recording, program.shown)
     means = Means(inquest, NativeTracer(recording, traced, journal.in_child))
@@ -316,7 +316,7 @@ def main(given: str, loaded_before: Collection[str] = ()) -> None:
         finally:
             _after_last_statement(agent)
     except BaseException as error:
-        script.hide_our_frames(error, __file__)
+        script.print_without_our_frames(error, __file__)
         raise
 
 

@@ -23,7 +23,7 @@ ALLOWED_VARIABLES = (
     "TF_USE_LEGACY_KERAS",
     "XLA_FLAGS",
 )
-FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "jax", "torch", "numpy")
+_WITH_VERSIONS = ("tensorflow", "keras", "tf_keras", "jax", "torch", "numpy")
 
 
 def describe(command: str, variables: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -41,5 +41,7 @@ def describe(command: str, variables: Mapping[str, str] | None = None) -> dict[s
 
 def versions_loaded() -> dict[str, str]:
     """The versions of the frameworks that the program has imported by now."""
-    loaded = ((name, getattr(sys.modules.get(name), "__version__", None)) for name in FRAMEWORKS)
+    loaded = (
+        (name, getattr(sys.modules.get(name), "__version__", None)) for name in _WITH_VERSIONS
+    )
     return {name: str(version) for name, version in loaded if version is not None}

@@ -266,7 +266,6 @@ class Escalation:
         start_s = self._clocks.wall()
         tracer = self._native_tracer
         known = _everywhere(gauges)
-        held_bytes -= tracer.own_bytes if tracer is not None else 0
         risen_bytes = self._suspicion.risen(place.unit_id, held_bytes)
         answer = self._inquire(held_bytes, risen_bytes)
         self.censuses += 1

@@ -47,15 +47,18 @@ class Readings:
         """What probes have spent on rare looks: those must not silence the unit they fall into."""
         return sum(getattr(probe, "looking_s", 0.0) for probe in self._probes)
 
-    def book_as_own(self, before: Mapping[str, int]) -> None:
+    def book_as_own(
+        self, before: Mapping[str, int], most_bytes: int = POLICY.resolution_bytes
+    ) -> None:
         """What a census remembers is ours: counted as the program's, it would bend the next marks.
 
-        Other threads go on meanwhile: what is more than a census leaves behind is theirs.
+        Other threads go on meanwhile: what is more than a census leaves behind is theirs. Another
+        experiment may leave another amount.
         """
         now = self.read()
         self._own_blocks += max(0, now.get(PYTHON_BLOCKS, 0) - before.get(PYTHON_BLOCKS, 0))
         left_bytes = malloc_bytes(now) - malloc_bytes(before)
-        self._own_bytes += min(max(0, left_bytes), POLICY.resolution_bytes)
+        self._own_bytes += min(max(0, left_bytes), most_bytes)
 
     def _unmeasured_now(self, probe: str, why: str) -> None:
         if self._unmeasured.get(probe) != why:

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from lowwater.cli._checks import check_module, check_output, check_script
+from lowwater.cli._exit_status import FINDINGS
 from lowwater.cli._gpu_options import gpu_options, wanted_of_devices
 from lowwater.cli._output import print_diagnosis, say, write_json
 from lowwater.cli._places import Places
 from lowwater.cli._trailing_options import WithTrailingOptions
-from lowwater.cli.run import FINDINGS
 from lowwater.diagnose.checklist import Checklist
 from lowwater.diagnose.cuts import Cuts
 from lowwater.diagnose.kept_runs import kept_runs

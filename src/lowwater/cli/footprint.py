@@ -6,11 +6,11 @@ import sys
 import click
 
 from lowwater.cli._checks import check_module, check_output, check_script
+from lowwater.cli._exit_status import GATE_FAILED
 from lowwater.cli._output import say, show, write_text
 from lowwater.cli._trailing_options import WithTrailingOptions
 from lowwater.model.printable import one_line
 
-GATE_FAILED = 4
 _WIDEST = 80
 
 

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from lowwater.cli._exit_status import GATE_FAILED
 from lowwater.cli._output import say, show
 from lowwater.model import NotMeasured
 from lowwater.model.gpu_holders import HeldGpus, Need
@@ -14,7 +15,6 @@ from lowwater.probes.nvml import Driver
 from lowwater.report.gpu_holders import need_of
 from lowwater.supervisor.gpus import looks, opened_driver
 
-GATE_FAILED = 4
 _WIDEST = 100
 _LONGEST_S = 86_400
 

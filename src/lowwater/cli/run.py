@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lowwater.cli._checks import check_module, check_output, check_script
+from lowwater.cli._exit_status import FINDINGS, GUARDED
 from lowwater.cli._gpu_options import gpu_options, wanted_of_devices
 from lowwater.cli._output import print_diagnosis, tell, write_json
 from lowwater.errors import UsageError
@@ -18,10 +19,6 @@ from lowwater.supervisor.signals import Witness, drop_held, held_back
 
 if TYPE_CHECKING:
     from lowwater.model import Diagnosis
-
-FINDINGS = 3
-# The guard has ended training, and the program went on to its end.
-GUARDED = 6
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -58,10 +58,12 @@ def told_rows(holdings: Holdings) -> Iterator[TableLine]:
 
 
 def told_notes(holdings: Holdings) -> Iterator[str]:
-    """What keeps it from being complete."""
-    for place, total in holdings.in_use_bytes.items():
-        if total is None:
-            yield f"{place}: bytes in use not measured: {holdings.not_measured.get(place, '')}"
+    """What keeps it from being complete; one sentence for all places with the same reason."""
+    silent = [place for place, total in holdings.in_use_bytes.items() if total is None]
+    reasons = {place: holdings.not_measured.get(place, "") for place in silent}
+    for why in dict.fromkeys(reasons.values()):
+        alike = ", ".join(place for place in silent if reasons[place] == why)
+        yield f"{alike}: bytes in use not measured: {why}"
     yield from holdings.notes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lowwater.model.plural import plural
 from lowwater.model.trace_lines import as_text
 from lowwater.model.units import format_bytes
 
@@ -40,7 +41,7 @@ def told_bytes(count: int | None) -> str:
 
 def told_died(step: StepDone) -> str:
     """`1 model, 3 layers died`, the most telling kinds first."""
-    counts = [f"{count:,} {kind if count == 1 else _plural(kind)}" for kind, count in _kinds(step)]
+    counts = [f"{count:,} {kind if count == 1 else plural(kind)}" for kind, count in _kinds(step)]
     return f"{', '.join(counts)} freed" if counts else ""
 
 
@@ -59,7 +60,10 @@ def told_device(device: DeviceReceipt) -> str:
         why = device.not_measured.get("driver_bytes", "")
         return f"{told}; the driver's count is not measured ({why})"
     taken = _change(device.driver_before_bytes, device.driver_after_bytes)
-    return f"{told}; taken from the driver {taken}, returned only when the process ends"
+    told = f"{told}; taken from the driver {taken}, returned only when the process ends"
+    if (device.others_bytes or 0) < _NOISE:
+        return told
+    return f"{told}; other processes take {format_bytes(device.others_bytes or 0)}"
 
 
 def _change(before: int | None, after: int | None) -> str:
@@ -152,7 +156,3 @@ def _names(group: list[Survivor]) -> str:
     names = ", ".join(one.what for one in group[:_MOST_NAMES])
     left = len(group) - _MOST_NAMES
     return f"{names} and {left} more" if left > 0 else names
-
-
-def _plural(kind: str) -> str:
-    return f"{kind}s"

@@ -89,9 +89,9 @@ def holdings() -> Holdings:
     """What is in memory right now, and which variable holds it.
 
     Models, optimizers, variables, tensors, data sets, arrays and other objects, by place (the host,
-    `GPU:0`, …), with their bytes and the line of the holder. All objects of the program are scanned
-    for it, which takes a second or two. Nothing is copied, computed or changed, and other threads
-    may go on training. Bytes that several objects share count once.
+    `GPU:0`, …), with their bytes and the line of the holder. This scans all objects of the
+    program, which takes a second or two. Nothing is copied, computed or changed, and other threads
+    can continue training. Bytes that several objects share count once.
     """
     return holdings_within(_MOST_SECONDS)
 

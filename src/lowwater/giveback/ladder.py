@@ -99,7 +99,7 @@ def _receipt(
 def _reserves(last: Levels) -> tuple[Reserve, ...]:
     if not last.pool_bytes:
         return ()
-    return (Reserve("TensorFlow's pool", last.pool_bytes, last.pool_in_use_bytes),)
+    return (Reserve("TensorFlow's pool on the host", last.pool_bytes, last.pool_in_use_bytes),)
 
 
 def _survivors(request: ReleaseRequest) -> tuple[Survivor, ...]:

@@ -23,7 +23,7 @@ def parts_given_back(before: Mapping[str, int], after: Mapping[str, int]) -> dic
 class StepDone:
     """One step of the ladder: what died, and the bytes that came back.
 
-    `skipped` is the reason where the step did nothing. Bytes are None where they could not be
+    `skipped` is the reason if the step did nothing. Bytes are None where they could not be
     measured.
     """
 
@@ -50,7 +50,7 @@ class Keeper:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """An object that lives on, and the way by which the program still reaches it.
+    """An object that was not freed, and the path by which the program still reaches it.
 
     The trace is that of the first holder, which is the nearest; `others` are all other holders.
     """
@@ -77,6 +77,7 @@ class DeviceReceipt:
 
     `driver_bytes` is what this process takes of it according to the driver: the pool of the
     framework and the context. The pool keeps what it has, so this falls only with the process.
+    `others_bytes` is what all other processes take.
     """
 
     place: str
@@ -85,6 +86,7 @@ class DeviceReceipt:
     driver_before_bytes: int | None = None
     driver_after_bytes: int | None = None
     driver_free_bytes: int | None = None
+    others_bytes: int | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict)
 
 

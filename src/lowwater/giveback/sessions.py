@@ -50,7 +50,7 @@ class SessionLeftOpen:
 
 @dataclass(frozen=True, slots=True)
 class Sessions(Sequence[SessionLeftOpen]):
-    """The sessions that were open when it was asked."""
+    """The sessions that were open at the time of the call."""
 
     listed: tuple[SessionLeftOpen, ...] = ()
 
@@ -82,7 +82,7 @@ def sessions() -> Sessions:
 
 
 def close(session: Any) -> None:  # noqa: ANN401 - of TensorFlow
-    """Close one session. The `with` blocks that it stands in go on to their end as usual."""
+    """Close one session. The `with` blocks around it end as usual."""
     session.close()
 
 

@@ -26,7 +26,7 @@ Attempt = Callable[[int, Trial, Cancel], TrialOutcome]
 
 
 class Results(list[Any]):
-    """The values in the order of the configurations; `outcomes` tells how each came about."""
+    """The values in the order of the configurations; `outcomes` has the details of each call."""
 
     def __init__(self, outcomes: Sequence[TrialOutcome]) -> None:
         """An error stands in the place of a value that there is not."""
@@ -61,8 +61,8 @@ def map_trials(  # noqa: PLR0913 - each is a limit or a choice of the user's
     first error ends the map and is raised; with `on_error="collect"` the error takes the place of
     the result, and the other calls continue. With `on_oom="halve batch_size"`, a call that ran out
     of memory is made again with half of that argument, down to 1; `on_oom` may also be a function
-    that takes a configuration and returns a smaller one, or None to stop. `outcomes` tells the
-    configuration that was used, and how often it was made smaller. `results` names a file: every
+    that takes a configuration and returns a smaller one, or None to stop. `outcomes` has the
+    configuration that was used, and how often it was reduced. `results` names a file: every
     result is written to it at once, and an interrupted map continues from there. The options of
     `@lowwater.isolated` apply here too, and you can override them here.
     """

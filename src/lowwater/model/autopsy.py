@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from lowwater.model.holding import Holding
+from lowwater.model.judged import Question
 from lowwater.model.out_of_memory import AllocationRequest
 
 # What the memory of a process may end at, and where the host's pool is told of in `in_use_bytes`:
@@ -107,10 +108,13 @@ class Autopsy:
     advice: str = ""
     commands: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    # For `lowwater report --why`: the first with a yes has decided.
+    questions: tuple[Question, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries, lists, strings and numbers, for JSON."""
-        plain = asdict(self)
+        plain = asdict(replace(self, questions=()))
+        del plain["questions"]
         plain["manner"] = self.manner.value
         if self.request is not None:
             plain["request"]["shape"] = list(self.request.shape) if self.request.shape else None

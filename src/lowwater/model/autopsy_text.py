@@ -6,7 +6,7 @@ from typing import Final
 
 from lowwater.model.autopsy import Autopsy
 from lowwater.model.gauges import HOST
-from lowwater.model.holding import Holding
+from lowwater.model.holding import GROWN, Holding
 from lowwater.model.out_of_memory import AllocationRequest
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes
@@ -103,6 +103,8 @@ def _held(autopsy: Autopsy) -> str:
 
 def _row(one: Holding) -> str:
     where = f" ({one.where})" if one.where else ""
+    if one.kind == GROWN:
+        return f"{one.held_by}{where}: grew by {format_bytes(one.size_bytes)}"
     kind = one.kind if one.count == 1 or one.kind.endswith("s") else f"{one.kind}s"
     count = f"{one.count:,} " if one.count > 1 else ""
     place = "" if one.place == HOST else f" on {one.place}"

@@ -1,6 +1,10 @@
 """What one variable of the program holds, of one kind in one place."""
 
 from dataclasses import dataclass
+from typing import Final
+
+# The kind of what a heap scan has only seen to grow.
+GROWN: Final = "grown"
 
 
 @dataclass(frozen=True, slots=True)

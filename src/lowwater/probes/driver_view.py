@@ -22,10 +22,11 @@ _SHARED: Final = "several devices are on this GPU, and the driver reports them t
 
 
 class DriverView(NamedTuple):
-    """What this process takes of a GPU, and what is free on it for anybody."""
+    """What this process takes of a GPU, what is free for anybody, and what all others take."""
 
     used_bytes: int | NotMeasured
     free_bytes: int | NotMeasured
+    others_bytes: int | NotMeasured
 
 
 def gpus_now() -> tuple[Gpu | NotMeasured, ...] | NotMeasured:
@@ -91,12 +92,12 @@ def _gpu_of(device: Device, gpus: tuple[Gpu | NotMeasured, ...] | NotMeasured) -
 
 def _view(gpu: Gpu | NotMeasured, together: Counter[int]) -> DriverView:
     if isinstance(gpu, NotMeasured):
-        return DriverView(gpu, gpu)
+        return DriverView(gpu, gpu, gpu)
     if gpu.is_mig:
-        return DriverView(NotMeasured(_MIG), NotMeasured(_MIG))
-    if together[gpu.index] > 1:
-        return DriverView(NotMeasured(_SHARED), gpu.free_bytes)
-    return DriverView(_used(gpu), gpu.free_bytes)
+        return DriverView(*[NotMeasured(_MIG)] * 3)
+    used = NotMeasured(_SHARED) if together[gpu.index] > 1 else _used(gpu)
+    others = used if isinstance(used, NotMeasured) else max(0, gpu.used_bytes - used)
+    return DriverView(used, gpu.free_bytes, others)
 
 
 def _used(gpu: Gpu) -> int | NotMeasured:

@@ -37,19 +37,23 @@ def memory() -> dict[str, PlaceMemory]:
     highest so far; `limit_bytes` is the most that there can be. `driver_bytes` is what this process
     takes according to the driver, with its context; `driver_free_bytes` is free for anybody.
 
-    For the host, the system takes the part of the driver: `driver_bytes` is resident memory,
+    For the host, the system takes the place of the driver: `driver_bytes` is resident memory,
     `peak_bytes` its highest value, and `driver_free_bytes` is what the process can still get.
 
-    A value that is not known is None, and `not_measured` has the reason by the same key. Where no
-    GPU can be shown, that of the host says why under `"devices"`. The call
-    imports and starts no framework. Before one has used a GPU, the places are the GPUs that it
-    would find.
+    A value that is not known is None, and `not_measured` has the reason by the same key. If no
+    GPU can be shown, that of the host says why under `"devices"`. The call imports and starts no
+    framework. Before a framework has used a GPU, the places are the GPUs that it would find.
     """
+    return memory_and_views()[0]
+
+
+def memory_and_views() -> tuple[dict[str, PlaceMemory], dict[str, DriverView]]:
+    """The same, and by place what the driver says of each device."""
     gpus = gpus_now()
     told, why = _of_frameworks()
     if not told:
         told = [_unused(device, why) for device in visible_devices(gpus)]
-    found = {gauges.HOST: _host()}
+    found, by_place = {gauges.HOST: _host()}, {}
     if not told and isinstance(gpus, NotMeasured):
         found[gauges.HOST]["not_measured"]["devices"] = gpus.why
     seen = views([one.device for one in told], gpus)
@@ -57,8 +61,8 @@ def memory() -> dict[str, PlaceMemory]:
         place = one.device.place
         # Two frameworks in one process, each with a pool of its own.
         name = f"{place} ({one.device.framework})" if place in found else place
-        found[name] = _device(one, view)
-    return found
+        found[name], by_place[name] = _device(one, view), view
+    return found, by_place
 
 
 def _of_frameworks() -> tuple[list[DeviceMemory], str]:
@@ -81,7 +85,14 @@ def _unused(device: Device, why: str) -> DeviceMemory:
 def _device(one: DeviceMemory, view: DriverView) -> PlaceMemory:
     is_tensorflow = one.device.framework == "TensorFlow"
     pool = pool_bytes(one, view.used_bytes) if is_tensorflow else one.pool_bytes
-    return _place(one.in_use_bytes, pool, one.peak_bytes, one.limit_bytes, *view)
+    return _place(
+        one.in_use_bytes,
+        pool,
+        one.peak_bytes,
+        one.limit_bytes,
+        view.used_bytes,
+        view.free_bytes,
+    )
 
 
 def _host() -> PlaceMemory:

@@ -5,11 +5,12 @@ from typing import Final
 
 from lowwater.model import Diagnosis, Finding, Kind, MendState
 from lowwater.model.gauges import GRADIENTS, HOST
+from lowwater.model.plural import plural
 from lowwater.model.printable import one_line
 from lowwater.report._after_failure import after_a_failure, is_all_told
 from lowwater.report._guard import continuing
 from lowwater.report._step import NextStep
-from lowwater.report._words import counted, plural, unit_of
+from lowwater.report._words import counted, unit_of
 
 SCRIPT_KEY: Final = "script"
 _UNKNOWN_SCRIPT: Final = "YOUR_SCRIPT.py"

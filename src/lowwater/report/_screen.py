@@ -94,7 +94,7 @@ def _sections(
     # Without a leak, what happened is that memory ran out: the verdict only says why it is none.
     ran_out_first = diagnosis.verdict.is_leak is not True
     if ran_out_first:
-        yield from told_autopsy(diagnosis, width)
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _answer(diagnosis, width, why=why)
     yield from told_guard(diagnosis)
     yield from told_findings(diagnosis, width, verbose=verbose)
@@ -106,7 +106,7 @@ def _sections(
         yield section("Notes", map(prose, notes))
     yield from _ending(diagnosis)
     if not ran_out_first:
-        yield from told_autopsy(diagnosis, width)
+        yield from told_autopsy(diagnosis, width, why=why)
     yield from _overhead(diagnosis, verbose=verbose)
 
 
@@ -246,8 +246,10 @@ def _ending(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         return
     until = "The verdict covers the run up to that point."
     guarded = diagnosis.guarded
-    # The exception of the guard has its own section.
-    error = None if guarded is not None and guarded.is_raised else error_sentence(ending)
+    # The exception of the guard has its own section, and what an autopsy says is not said twice.
+    has_its_own = guarded is not None and guarded.is_raised
+    is_told = diagnosis.autopsy is not None and diagnosis.autopsy.request is not None
+    error = None if has_its_own or is_told else error_sentence(ending)
     said = (error, told, until)
     yield section("How it ended", [prose(line) for line in said if line is not None])
 

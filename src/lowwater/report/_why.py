@@ -40,6 +40,11 @@ def told_questions(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         yield prose("No questions: there are no round trips to judge.")
 
 
+def told_rules(questions: tuple[Question, ...]) -> RenderableType:
+    """Why memory ran out: the rules in their order, up to the one that decided."""
+    return section("How this was decided: by the first yes", [_table(questions)])
+
+
 def _title(verdict: Verdict) -> str:
     told = f"{verdict.kind}: {unit_of(verdict)} ({memory_of(verdict.place)}, {seen(verdict)})"
     return one_line(f"Why {told}")

@@ -6,6 +6,7 @@ from typing import Final
 
 from lowwater.model import Ending, Unit, Verdict
 from lowwater.model.gauges import FUNCTIONS, GRADIENTS, HOST, MODELS, SESSIONS
+from lowwater.model.plural import plural
 from lowwater.model.printable import one_line
 from lowwater.model.units import format_bytes, format_duration
 from lowwater.verdict.words import one
@@ -18,8 +19,6 @@ COUNT_NAMES: Final = {
 }
 NO_UNIT: Final = Unit(id=-1, name="round trip")
 
-_ES_ENDINGS: Final = ("s", "x", "sh", "tch")
-
 
 def sentence(text: str) -> str:
     """The text with a capital and a full stop."""
@@ -31,15 +30,6 @@ def sentence(text: str) -> str:
 def counted(count: int, name: str) -> str:
     """`1 epoch`, `12 epochs`, `3 batches`, `1,000 fit calls`."""
     return f"{count:,} {name if count == 1 else plural(name)}"
-
-
-def plural(name: str) -> str:
-    """The English plural of a unit's name; the user may have invented the name."""
-    if name.endswith(_ES_ENDINGS):
-        return f"{name}es"
-    if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
-        return f"{name[:-1]}ies"
-    return f"{name}s"
 
 
 def unit_of(verdict: Verdict) -> Unit:

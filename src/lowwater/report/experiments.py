@@ -2,6 +2,7 @@
 
 import io
 import textwrap
+from collections.abc import Iterator
 
 from rich.table import Table
 from rich.text import Text
@@ -85,11 +86,11 @@ def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str
         return [lines(diagnosis.autopsy)]
     if not experiments.base.grows:
         # What explains that memory rose all the same.
-        also = [_told(finding, "") for finding in diagnosis.findings]
+        also = [[*_told(finding)] for finding in diagnosis.findings]
         return [[_nothing_to_find(diagnosis, experiments)], *also]
     conclusion = diagnosis.conclusion or Conclusion()
     told = [[*conclusion.sentences]] if conclusion.sentences else []
-    told += [_told(finding, f"{_STATES[state]}. ") for finding, state in conclusion.states]
+    told += [[*_told(finding, state)] for finding, state in conclusion.states]
     runs = sum(one.measured is not None for one in experiments.rows)
     took = format_duration(experiments.elapsed_s)
     made = f"{runs} {'run' if runs == 1 else 'runs'} in {took}"
@@ -97,13 +98,15 @@ def _paragraphs(diagnosis: Diagnosis, experiments: Experiments) -> list[list[str
     return told
 
 
-def _told(finding: Finding, state: str) -> list[str]:
+def _told(finding: Finding, state: State | None = None) -> Iterator[str]:
     where = f"   {finding.where}" if finding.where else ""
-    return [
-        f"{finding.code} {finding.name}{where}",
-        f"  {finding.message}",
-        f"  {state}More: lowwater explain {finding.code}",
-    ]
+    yield f"{finding.code} {finding.name}{where}"
+    yield f"  {finding.message}"
+    if state is not None:
+        yield f"  {_STATES[state]}."
+    if state in (State.CONFIRMED, State.UNTESTED):
+        yield f"  Fix: {finding.fix}"
+    yield f"  More: lowwater explain {finding.code}"
 
 
 def _nothing_to_find(diagnosis: Diagnosis, experiments: Experiments) -> str:

@@ -72,7 +72,7 @@ def main(given: str) -> None:
         else:
             script.run_script(job.target, [*job.arguments], script.as_it_is)
     except BaseException as error:
-        script.hide_our_frames(error, __file__)
+        script.print_without_our_frames(error, __file__)
         raise
 
 

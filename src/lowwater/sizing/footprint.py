@@ -7,6 +7,7 @@ from lowwater.errors import ChildDied, ChildTimedOut, NotPicklable, UsageError
 from lowwater.isolation.call import packed
 from lowwater.model.footprint import StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
+from lowwater.model.out_of_memory import is_out_of_memory
 from lowwater.sizing.apart import StepsApart
 from lowwater.sizing.backends import has_pool, variables_of
 from lowwater.sizing.found import Footprint, footprint_of
@@ -14,7 +15,6 @@ from lowwater.sizing.fresh_child import in_fresh_child
 from lowwater.sizing.largest import LargestBatch, largest_below
 from lowwater.sizing.limits import free_here, given_limit, limit_of
 from lowwater.sizing.measure import MeasuringPlan, fits, measured
-from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.samples import samples_of
 from lowwater.sizing.step_function import (
     StepFunction,
@@ -41,7 +41,7 @@ def footprint(  # noqa: PLR0913 - those of `fit`
         print(lowwater.footprint(model, x, y, batch_size=64))
 
     The steps are made in a fresh process with a copy of the model, so yours is not touched.
-    Data may be all that `fit` takes; of a generator, the first batches are used up.
+    Data may be anything that `fit` takes; the first batches of a generator are consumed.
 
     For a training loop of your own, pass the function that makes one step, and one batch, a tuple
     if it takes several arguments:
@@ -68,7 +68,7 @@ def largest_batch(  # noqa: PLR0913 - those of `fit`
 
         model.fit(x, y, batch_size=lowwater.largest_batch(model, x, y, limit="8 GiB"))
 
-    The limit is for tensors, as the memory of a device is. Without one it is what the device
+    The limit is for tensors, like the memory of a device. Without a limit, it is what the device
     has, or what this machine has free.
     """
     given = given_limit(limit)

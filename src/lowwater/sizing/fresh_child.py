@@ -19,7 +19,7 @@ from lowwater.isolation.local.result import value_of
 from lowwater.isolation.order import TrialOrder
 from lowwater.isolation.parcel import Parcel, pack
 from lowwater.isolation.surroundings import Surroundings
-from lowwater.sizing.out_of_memory import is_out_of_memory
+from lowwater.model.out_of_memory import is_out_of_memory
 
 # ruff: noqa: ANN401 - functions and results are of any kind
 

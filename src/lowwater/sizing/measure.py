@@ -10,13 +10,13 @@ from lowwater.errors import UsageError, UserError
 from lowwater.isolation.local.memory_limit import memory_of
 from lowwater.model.footprint import Fixed, Length, StepKind, StepPeak, StepsFound
 from lowwater.model.measured import NotMeasured
+from lowwater.model.out_of_memory import is_out_of_memory
 from lowwater.probes.headroom import headroom
 from lowwater.sizing.backends import steps_of
 from lowwater.sizing.backends._steps import Steps
 from lowwater.sizing.curve import curve_of
 from lowwater.sizing.extension import FEWEST
 from lowwater.sizing.lengths import length_of
-from lowwater.sizing.out_of_memory import is_out_of_memory
 from lowwater.sizing.peak_line import above_gradients
 from lowwater.sizing.subject import Subject
 

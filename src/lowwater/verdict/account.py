@@ -52,27 +52,42 @@ class Account:
 
     def rises(self, asked: Asked) -> bool:
         """Whether the present rises for certain: beyond chance, and clear of its noise."""
-        growth, x = self.growth, self.present.x
-        is_few = len(x) < POLICY.enough_rounds - POLICY.warmup_marks
+        is_few = len(self.present) < POLICY.enough_rounds - POLICY.warmup_marks
         by_chance = "by_chance_in_few" if is_few else "by_chance"
-        # A byte per round is nothing, however certain.
-        error = max(slope_error(self.present, self.noise), 1.0 / POLICY.standard_errors)
+        text, p_rising = "Is it unlikely to be chance?", self.growth.p_rising
         return (
-            asked.more_than(
-                "Is the growth beyond noise?",
-                growth.slope,
-                "standard_errors",
-                of=error,
-            )
-            and asked.at_most("Is it unlikely to be chance?", growth.p_rising, by_chance)
+            self._is_beyond_noise(asked)
+            and asked.at_most(text, p_rising, by_chance)
             and self._is_clear(asked)
         )
+
+    @property
+    def rises_as_far_as_seen(self) -> bool:
+        """Whether the trend is a rise, even where it is not certain beyond the noise.
+
+        Enough not to call it level, and not enough for a leak: rounds that take turns look like
+        noise, and four that all rise are too few to exclude chance.
+        """
+        growth, least = self.growth, slope_error(self.present, float(POLICY.noise_bytes))
+        if self.is_rising or growth.slope <= POLICY.standard_errors * least:
+            return self.is_rising
+        is_clear = growth.low >= POLICY.clear_share * growth.slope
+        return self._all_rise or (is_clear and growth.p_rising <= POLICY.by_chance_in_few)
+
+    @property
+    def _all_rise(self) -> bool:
+        return self.growth.low > 0 and bool((np.diff(self.present.y) > 0).all())
+
+    def _is_beyond_noise(self, asked: Asked) -> bool:
+        # A byte per round is nothing, however certain.
+        error = max(slope_error(self.present, self.noise), 1.0 / POLICY.standard_errors)
+        text, rate = "Is the growth beyond noise?", self.growth.slope
+        return asked.more_than(text, rate, "standard_errors", of=error)
 
     def _is_clear(self, asked: Asked) -> bool:
         """Where no mark fails to rise, only how fast is not clear."""
         growth = self.growth
-        all_rise = growth.low > 0 and (np.diff(self.present.y) > 0).all()
-        return asked.whether("Did it rise in every round?", all_rise) or asked.at_least(
+        return asked.whether("Did it rise in every round?", self._all_rise) or asked.at_least(
             "Is the lower estimate close to it?", growth.low, "clear_share", of=growth.slope
         )
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from lowwater.model import Ending, Finding, Timeline, Verdict, gauges
 from lowwater.model.autopsy import Autopsy, Scene
-from lowwater.model.holding import Holding
+from lowwater.model.holding import GROWN, Holding
 from lowwater.verdict.autopsy_advice import about_batch, largest_batch, next_steps
 from lowwater.verdict.shortage import Shortage, limit_met, shortage_of
 from lowwater.verdict.shortage_rules import decide
@@ -27,7 +27,7 @@ def autopsy_of(
     request = scene.request
     limit = limit_met(scene, timeline.devices)
     facts = shortage_of(timeline, scene, limit, verdicts)
-    manner, because = decide(facts)
+    manner, because, questions = decide(facts)
     place = gauges.HOST if request is None else request.place
     held, note = _held(scene, findings, place, facts)
     batch = None if request is None else request.batch_size
@@ -51,6 +51,7 @@ def autopsy_of(
         advice=advice,
         commands=commands,
         notes=scene.notes,
+        questions=questions,
     )
 
 
@@ -90,7 +91,7 @@ def _held(
         ), ""
     units = facts.growth.units_seen if facts.growth is not None else 0
     grown = tuple(
-        Holding("growth", 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
+        Holding(GROWN, 1, (one.bytes_per_unit or 0) * units, place, one.holder, one.where)
         for one in findings
         if one.holder and one.bytes_per_unit
     )

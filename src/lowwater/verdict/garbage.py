@@ -44,8 +44,7 @@ def ask_collections(case: Case, asked: Asked = UNNOTED) -> Testimony:
         return Testimony(Says.NOTHING)
     freed = float(np.median(found.freed))
     rise = float(found.before.max() - steady.y[0])
-    most = float(_beyond_noise(case).max())
-    if asked.at_most("Did it free little of the rise?", most, "freed_little", of=rise):
+    if asked.at_most("Did it free little of the rise?", _most_freed(case), "freed_little", of=rise):
         return Testimony(Says.LIVE)
     total = round(float(found.freed.sum()))
     if len(found.x) == 1:
@@ -132,6 +131,15 @@ def _beyond_noise(case: Case) -> Floats:
     freed = case.collected.freed
     by_others = max(0.0, -float(freed.min()))
     return np.asarray(np.maximum(freed - by_others, 0.0))
+
+
+def _most_freed(case: Case) -> float:
+    """The most that a collection gave back for certain, and not more than all of them together.
+
+    What other threads let go of in one and took in the others was not in the collector's hands.
+    """
+    together = max(0.0, float(case.collected.freed.sum()))
+    return min(float(_beyond_noise(case).max()), together)
 
 
 def _one_alone(case: Case, freed: float, rise: float, asked: Asked) -> Says:

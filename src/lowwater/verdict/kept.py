@@ -54,7 +54,7 @@ def is_noticeable(text: str, jump: float, level: float, asked: Asked) -> bool:
 
 def _risen(account: Account) -> float:
     """How many bytes a rise that is certain has added; 0 where none is."""
-    return account.growth.slope * account.present.span if account.is_rising else 0.0
+    return account.growth.slope * account.present.span if account.rises_as_far_as_seen else 0.0
 
 
 def _subject(case: Case) -> str:
@@ -170,7 +170,7 @@ def _rise(topic: str, what: str, series: Series, asked: Asked) -> float:
 
 def _now(case: Case, account: Account) -> str:
     """Level, unless it grows for certain, be it ever so little."""
-    if not account.is_rising:
+    if not account.rises_as_far_as_seen:
         return "is level"
     rate = f"{format_bytes(account.growth.slope)} per {words.one(case.unit)}"
     return f"grows by only {rate}{_caution(case, account)}"
@@ -228,7 +228,7 @@ def _reserved_on_device(case: Case, account: Account, asked: Asked) -> Explained
     else:
         of_pool = f"of about {format_bytes(pool)} in TensorFlow's pool on {case.place}"
         because = f"{of_pool}, {format_bytes(in_use)} is in use; {returns}"
-    grows = f" (what is in use {_now(case, account)})" if account.is_rising else ""
+    grows = f" (what is in use {_now(case, account)})" if account.rises_as_far_as_seen else ""
     return Explained(Kind.RESERVED, f"{because}{grows}")
 
 
@@ -239,7 +239,7 @@ def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
         return None
     since = int(case.marks.x[_settled_at(case, first, level)])
     risen, one = format_bytes(level - first), words.one(case.unit)
-    if account.is_rising:
+    if account.rises_as_far_as_seen:
         because = f"rose by {risen} until {one} {since}; since then it {_now(case, account)}"
     else:
         because = f"rose by {risen} and has been level since {one} {since}"
@@ -249,7 +249,7 @@ def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
 def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
     """Growth that is certain, but too little in all to be told from garbage that waits."""
     rate = account.growth.slope
-    if not asked.whether("Trickle: is a small growth certain?", account.is_rising):
+    if not asked.whether("Trickle: is a small growth certain?", account.rises_as_far_as_seen):
         return None
     return Explained(
         Kind.TRICKLE,

@@ -1,44 +1,39 @@
 """Why memory ran out: rules that ask what is known of the shortage, the first answer counts."""
 
-from lowwater.model import Kind, Unit, Verdict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lowwater.model import Kind, Question, Unit, Verdict
 from lowwater.model.autopsy import IN_HOST_POOL, MACHINE, Manner
 from lowwater.model.shortage_policy import SHORTAGE_POLICY
 from lowwater.model.units import format_bytes
 from lowwater.verdict import words
 from lowwater.verdict.shortage import Shortage
 
+_Found = tuple[Manner, str]
 
-def decide(facts: Shortage) -> tuple[Manner, str]:
-    """The answer and its reason."""
-    for rule in (
-        _alone,
-        _in_pieces,
-        _leak,
-        _heap_in_pieces,
-        _others,
-        _free,
-        _step,
-        _level,
-        _rising,
-    ):
+
+class Ruling(NamedTuple):
+    """The answer, its reason, and the questions that led to it."""
+
+    manner: Manner
+    because: str
+    questions: tuple[Question, ...]
+
+
+def decide(facts: Shortage) -> Ruling:
+    """Ask until one rule has an answer."""
+    asked: list[Question] = []
+    for text, rule in _RULES:
         found = rule(facts)
+        asked.append(Question("", text, found is not None))
         if found is not None:
-            return found
-    if facts.climbs:
-        return Manner.INCONCLUSIVE, (
-            "memory filled up step by step before the first round trip ended, so it is not clear "
-            "whether it would have stopped"
-        )
-    if not facts.has_rounds:
-        return Manner.INCONCLUSIVE, (
-            "earlier memory use was not watched, so it may be a leak or too big"
-        )
-    if facts.limit is None and facts.requested is None and facts.growth is None:
-        return Manner.INCONCLUSIVE, "too little was recorded before memory ran out"
-    return Manner.TOO_BIG, "it failed in its first rounds, before anything could build up"
+            return Ruling(*found, tuple(asked))
+    because = "it failed in its first rounds, before anything could build up"
+    return Ruling(Manner.TOO_BIG, because, tuple(asked))
 
 
-def _alone(facts: Shortage) -> tuple[Manner, str] | None:
+def _alone(facts: Shortage) -> _Found | None:
     """Nothing but this would have to be there."""
     requested, limit = facts.requested, facts.limit
     if requested is None or limit is None or requested + (facts.lowest or 0) <= limit:
@@ -52,7 +47,7 @@ def _alone(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
+def _in_pieces(facts: Shortage) -> _Found | None:
     requested, free, largest = facts.requested, facts.free, facts.largest_free
     if requested is None or free is None or largest is None or not largest < requested <= free:
         return None
@@ -64,7 +59,7 @@ def _in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _leak(facts: Shortage) -> tuple[Manner, str] | None:
+def _leak(facts: Shortage) -> _Found | None:
     growth = facts.growth
     if growth is None or not facts.leaks:
         return None
@@ -79,14 +74,14 @@ def _leak(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _heap_in_pieces(facts: Shortage) -> tuple[Manner, str] | None:
+def _heap_in_pieces(facts: Shortage) -> _Found | None:
     growth = facts.growth
     if growth is None or growth.kind is not Kind.FRAGMENTED:
         return None
     return Manner.FRAGMENTED, growth.because
 
 
-def _others(facts: Shortage) -> tuple[Manner, str] | None:
+def _others(facts: Shortage) -> _Found | None:
     """The machine ran out, and it was not this program that had most of it."""
     peak, limit = facts.own_peak, facts.limit
     is_shared = facts.was_killed and facts.name == MACHINE
@@ -98,7 +93,7 @@ def _others(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _free(facts: Shortage) -> tuple[Manner, str] | None:
+def _free(facts: Shortage) -> _Found | None:
     """Much was free, and nobody knows how much was asked for."""
     if (
         facts.requested is not None
@@ -114,7 +109,7 @@ def _free(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _step(facts: Shortage) -> tuple[Manner, str] | None:
+def _step(facts: Shortage) -> _Found | None:
     """The step needs more than is left beside what stays; it did so from the first round on."""
     demand = facts.demand
     if demand is None or facts.limit is None or facts.kept is None:
@@ -130,7 +125,7 @@ def _step(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _level(facts: Shortage) -> tuple[Manner, str] | None:
+def _level(facts: Shortage) -> _Found | None:
     growth = facts.growth
     if growth is None or growth.is_leak is not False:
         return None
@@ -143,7 +138,7 @@ def _level(facts: Shortage) -> tuple[Manner, str] | None:
     )
 
 
-def _rising(facts: Shortage) -> tuple[Manner, str] | None:
+def _rising(facts: Shortage) -> _Found | None:
     if len(facts.rises) < SHORTAGE_POLICY.fewest_rises:
         return None
     each = format_bytes(sum(facts.rises) / len(facts.rises))
@@ -151,6 +146,44 @@ def _rising(facts: Shortage) -> tuple[Manner, str] | None:
         f"memory rose by about {each} in each of the last {len(facts.rises)} rounds, which may "
         "be a leak, or memory that fills up once: there are too few rounds to judge"
     )
+
+
+def _climbing(facts: Shortage) -> _Found | None:
+    if not facts.climbs:
+        return None
+    return Manner.INCONCLUSIVE, (
+        "memory filled up step by step before the first round trip ended, so it is not clear "
+        "whether it would have stopped"
+    )
+
+
+def _unwatched(facts: Shortage) -> _Found | None:
+    if facts.has_rounds:
+        return None
+    return Manner.INCONCLUSIVE, "earlier memory use was not watched, so it may be a leak or too big"
+
+
+def _unknown(facts: Shortage) -> _Found | None:
+    if facts.limit is not None or facts.requested is not None or facts.growth is not None:
+        return None
+    return Manner.INCONCLUSIVE, "too little was recorded before memory ran out"
+
+
+# In this order: what needs no history stands first.
+_RULES: tuple[tuple[str, Callable[[Shortage], _Found | None]], ...] = (
+    ("Is the allocation larger than what was ever free?", _alone),
+    ("Was enough free, but in pieces that are too small?", _in_pieces),
+    ("Did memory in use leak?", _leak),
+    ("Is malloc's heap fragmented?", _heap_in_pieces),
+    ("Did other processes have most of the machine's memory?", _others),
+    ("Was much free, and the size of the allocation unknown?", _free),
+    ("Does one step need more than the rest leaves free?", _step),
+    ("Was memory in use level, or full like a cache?", _level),
+    ("Did it rise in each of a few rounds?", _rising),
+    ("Did it rise step by step before the first round trip ended?", _climbing),
+    ("Was nothing watched before?", _unwatched),
+    ("Is neither a limit, a size nor any growth known?", _unknown),
+)
 
 
 def _fits_without(facts: Shortage) -> bool:

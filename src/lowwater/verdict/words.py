@@ -1,6 +1,7 @@
 """How verdicts speak of units, places and amounts."""
 
 from lowwater.model import Unit, gauges
+from lowwater.model.plural import plural
 from lowwater.model.units import format_bytes, format_interval
 from lowwater.verdict.trend import Trend
 
@@ -23,15 +24,14 @@ def one(unit: Unit) -> str:
 
 def many(unit: Unit) -> str:
     """Several of them: `epochs`, `fit calls`, `iterations of the loop at train.py:20`."""
-    plural = _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]
-    return f"{plural} of the loop at {unit.where}" if _is_loop(unit) else plural
+    nouns = _plural(unit)
+    return f"{nouns} of the loop at {unit.where}" if _is_loop(unit) else nouns
 
 
 def counted(count: int, unit: Unit, which: str = "") -> str:
     """A number of round trips: `1 epoch`, `3 epochs`, `3 more epochs`."""
     if which:
-        plural = _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]
-        return f"{count} {which} {one(unit) if count == 1 else plural}"
+        return f"{count} {which} {one(unit) if count == 1 else _plural(unit)}"
     return f"1 {one(unit)}" if count == 1 else f"{count} {many(unit)}"
 
 
@@ -58,4 +58,4 @@ def amounts(rate: float, unit: Unit) -> str:
 
 
 def _plural(unit: Unit) -> str:
-    return _NOUNS.get(unit.name, ("", f"{unit.name}s"))[1]
+    return _NOUNS.get(unit.name, ("", plural(unit.name)))[1]

@@ -171,6 +171,18 @@ def test_place_that_cannot_be_measured_says_why():
     assert str(held).splitlines()[-1] == ("note: GPU:0: bytes in use not measured: it is a secret")
 
 
+def test_places_with_the_same_reason_share_a_sentence():
+    places = [f"GPU:{number}" for number in range(3)]
+    unknown, reasons = dict.fromkeys(places), dict.fromkeys(places, "it is a secret")
+
+    held = Holdings(ROWS[:1], unknown, unknown, {**reasons, "GPU:2": "it is lost"})
+
+    assert str(held).splitlines()[-2:] == [
+        "note: GPU:0, GPU:1: bytes in use not measured: it is a secret",
+        "note: GPU:2: bytes in use not measured: it is lost",
+    ]
+
+
 def test_names_of_the_program_are_escaped_in_a_notebook():
     shown = Holdings((Holding("array", 1, 5, "host", "`<b>`", "<i>.py:1"),))._repr_html_()
 

@@ -62,6 +62,16 @@ def test_whole_block():
     assert str(autopsy_of_scene(SCENE)) == BLOCK
 
 
+def test_why_lists_the_rules_up_to_the_one_that_decided():
+    screen = render(a_diagnosis(autopsy_of_scene(SCENE)), why=True)
+    [block] = [part for part in screen.split("\n\n") if part.startswith("How this was decided")]
+
+    answers = [line.split()[-1] for line in block.splitlines()[1:]]
+    assert answers == ["no"] * 6 + ["yes"]
+    assert "Does one step need more than the rest leaves free?" in block.splitlines()[-1]
+    assert "questions" not in autopsy_of_scene(SCENE).to_dict()
+
+
 def test_block_stands_on_the_screen_before_what_to_do():
     screen = render(a_diagnosis(replace(autopsy_of_scene(SCENE), commands=("type this",))))
     block, steps = screen.split("What to do next")

@@ -61,7 +61,8 @@ def test_conclusion_and_findings_follow_the_table():
 
     assert "The callback Saver is the cause." in text
     assert "LW101 callback-retention   train.py:14" in text
-    assert "Confirmed by experiment. More: lowwater explain LW101" in text
+    assert "  Confirmed by experiment.\n  Fix: " in text
+    assert "\n  More: lowwater explain LW101\n" in text
     assert text.rstrip().endswith("2 runs in 42.0 s.")
 
 

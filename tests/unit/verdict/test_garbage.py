@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lowwater.model import Kind, Unit
+from lowwater.model.gauges import in_use_bytes
 from lowwater.testing import a_run, together
 from lowwater.verdict import judge
 from lowwater.verdict.case import Case, CollectedMarks
@@ -279,3 +280,34 @@ def test_garbage_that_was_measured_to_go_is_no_leak_where_other_bytes_swing():
 
 def test_what_collections_left_behind_and_rises_where_it_was_measured_is_live():
     assert ask_collections(collected_elsewhere(198.9, 202.9, 206.2)).says is Says.BOTH
+
+
+def test_what_a_busy_thread_drops_during_one_collection_was_not_garbage():
+    """Of a real run: a worker emptied its list while the collector ran, and filled it in others."""
+    at = [2, 5, 9, 17, 33, 65]
+    before_mb = [1.3, 3.8, 5.8, 4.3, 8.1, 13.9]
+    after_mb = [1.3, 3.9, 2.4, 4.7, 9.3, 14.5]
+    timeline = a_run(100).grows(mib=0.19).gaussian_noise(mib=1.1, seed=3).collects(at).timeline()
+    start = in_use_bytes(timeline.samples[0].gauges)
+    seen = [
+        replace(one, before_bytes=start + round(b * 1e6), after_bytes=start + round(a * 1e6))
+        for one, b, a in zip(timeline.collections, before_mb, after_mb, strict=True)
+    ]
+    verdict = judge(replace(timeline, collections=tuple(seen)))[0]
+
+    assert verdict.kind is Kind.LEAK, verdict.because
+    low, high = verdict.interval_bytes
+    assert low <= 0.19 * MIB <= high
+
+
+def test_garbage_that_collections_find_again_is_garbage_however_busy_a_thread_is():
+    """What all of them together gave back is most of the rise."""
+    freed_mb = [3.0, -0.6, 4.5, 7.0]
+    timeline = a_run(60).grows(mib=0.25).collects([6, 12, 24, 48]).timeline()
+    seen = [
+        replace(one, after_bytes=one.before_bytes - round(freed * 1e6))
+        for one, freed in zip(timeline.collections, freed_mb, strict=True)
+    ]
+    verdict = judge(replace(timeline, collections=tuple(seen)))[0]
+
+    assert verdict.kind in (Kind.SAWTOOTH, Kind.INCONCLUSIVE), verdict.because

@@ -345,3 +345,26 @@ def test_growth_beyond_the_resolution_is_told_before_kept_memory():
     verdict = verdict_of(a_run(16).grows(mib=0.1).holds("heap_free", mib=300))
 
     assert verdict.kind is not Kind.RESERVED
+
+
+def test_growth_in_each_of_four_rounds_is_not_flat():
+    """Of an eager `py_function`, which keeps 76 KiB per call: too few rounds to exclude chance."""
+    verdict = verdict_of(a_run(5).grows(mib=76 / 1024))
+
+    assert verdict.kind is Kind.TRICKLE
+    assert verdict.because.startswith("host memory in use grows by 76.0 KiB per epoch, 228.0 KiB ")
+
+
+def test_growth_below_rounds_that_take_turns_is_not_flat():
+    """Of a real run: every other round ends before a buffer of 2 MiB is free again."""
+    timeline = a_run(20).grows(mib=0.04).timeline()
+    taking_turns = [
+        replace(one, gauges={**one.gauges, "heap_used": one.gauges["heap_used"] + 2 * MIB})
+        if one.ordinal % 2
+        else one
+        for one in timeline.samples
+    ]
+    verdict = judge(replace(timeline, samples=tuple(taking_turns)))[0]
+
+    assert verdict.kind is Kind.TRICKLE
+    assert verdict.interval_bytes[0] > 0

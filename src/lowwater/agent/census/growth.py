@@ -29,7 +29,8 @@ _FEWEST_OF_A_FAMILY = 3
 # From two censuses a growth cannot be told from one thing that was not there at the first.
 _ONE_INTERVAL = 2
 _DIGITS = re.compile(r"\d+")
-_TENSORS = frozenset({"EagerTensor", "Tensor", "ArrayImpl"})
+# Tensors, and what describes them: TensorFlow notes a shape in a tensor that is asked for it.
+_DATA = frozenset({"EagerTensor", "Tensor", "ArrayImpl", "TensorShape", "Dimension", "DType"})
 
 
 class Totals(NamedTuple):
@@ -239,11 +240,11 @@ def is_data(suspect: Suspect) -> bool:
 def holds_data(node: Node) -> bool:
     """Whether all on this path and below it is such data."""
     kinds = (one.kind for one in node.all_below())
-    return not any(library_of(kind) in FRAMEWORKS and not _is_tensor(kind) for kind in kinds)
+    return not any(library_of(kind) in FRAMEWORKS and not _is_data(kind) for kind in kinds)
 
 
-def _is_tensor(kind: type) -> bool:
-    return type_name(kind).rpartition(".")[2] in _TENSORS
+def _is_data(kind: type) -> bool:
+    return type_name(kind).rpartition(".")[2] in _DATA
 
 
 def with_new_things(longer: Sequence[Suspect]) -> list[Suspect]:

@@ -133,7 +133,7 @@ def devices(*, growth: bool | None = None, memory: str | float | None = None) ->
     Call it at the top of the program, before the first tensor. With `growth=True` a framework
     takes memory as it needs it instead of all at once; `memory="4 GiB"` is the most that it may
     take of each GPU. Where TensorFlow cannot have both, the limit wins. A framework that is not
-    imported yet is set when it is. `print(lowwater.devices())` shows what is in force.
+    imported yet gets its settings when it is. `print(lowwater.devices())` shows what is in force.
     """
     wanted = DeviceSettings.of(growth, memory)
     with _LOCK:
@@ -170,8 +170,10 @@ def _same(one: DeviceSettings, other: DeviceSettings) -> bool:
 
 def _too_late(framework: str, line: str | None) -> UsageError:
     where = f" at {line}" if line else ""
+    # Afterwards, TensorFlow does not know it any more.
+    names = "" if line or framework != "TensorFlow" else "; `lowwater run` shows which line that is"
     return UsageError(
         f"{framework} set up its GPUs{where}, so their memory settings can no longer be changed",
         received="lowwater.devices() after the first operation",
-        advice="call lowwater.devices() at the top of the script, before the first tensor",
+        advice=f"call lowwater.devices() at the top of the script, before the first tensor{names}",
     )

@@ -1,14 +1,12 @@
 """What the guard says of itself: why it ended training, and what became of the model."""
 
 import os
-from typing import Final
 
 from lowwater.agent.guard.decision import SteadyRise
 from lowwater.model.gauges import HOST
 from lowwater.model.guard import Guarded, Room, round_name
+from lowwater.model.plural import plural
 from lowwater.model.units import format_bytes
-
-_PLURALS: Final = {"batch": "batches", "fit call": "fit calls"}
 
 
 def because_of(unit: str, place: str, rise: SteadyRise, room: Room) -> str:
@@ -17,7 +15,7 @@ def because_of(unit: str, place: str, rise: SteadyRise, room: Room) -> str:
     memory = f"{HOST} memory" if place == HOST else place
     what = f"the peak of {memory}" if rise.is_peak else f"{memory} in use"
     much = format_bytes(rise.bytes_per_round)
-    over = f"the last {rise.rounds:,} {_PLURALS.get(name, f'{name}s')}"
+    over = f"the last {rise.rounds:,} {plural(name)}"
     whole = f"the {format_bytes(room.limit_bytes)} of {_with_article(room.limit)}"
     return (
         f"{what} rose by {much} per {name} over {over}, and {format_bytes(room.left_bytes)} of "

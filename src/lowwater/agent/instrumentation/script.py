@@ -130,7 +130,7 @@ def as_it_is(source: bytes, filename: str) -> CodeType:
     return code
 
 
-def hide_our_frames(error: BaseException, caller: str) -> None:
+def print_without_our_frames(error: BaseException, caller: str) -> None:
     """Let the interpreter print an uncaught exception without our frames, and those of our caller.
 
     The exception goes on through our frames, so that the interpreter ends the process as it

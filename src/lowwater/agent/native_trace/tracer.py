@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lowwater.agent.native_trace.plan import Plan, growth_between, obstacle, other_profiler
+from lowwater.agent.readings import Readings
 from lowwater.model.interruption import let_through, quietly
 from lowwater.model.user_code import is_installed
 from lowwater.recording.records import Counted, NativeTraced, Record
@@ -28,6 +29,8 @@ LONGEST_S = 60.0
 MOST_FILE_BYTES = 64 << 20
 # A trace of fewer rounds tells nothing of what every round takes.
 FEWEST_TOLD = 2
+# Importing memray takes 2.2 MB of malloc; what comes beyond this meanwhile is from other threads.
+_MOST_OWN_BYTES = 4 << 20
 
 
 _NO_PROFILE_FUNCTIONS: Final = (
@@ -45,7 +48,7 @@ class TracedProgram(NamedTuple):
     """What the tracer needs of the rest of the agent; `files` tells how reports call each file."""
 
     files: Callable[[], Mapping[str, str]]
-    in_use_bytes: Callable[[], int]
+    readings: Readings
     note: Callable[[str], None]
     write: Callable[[Record], None]
 
@@ -94,8 +97,6 @@ class NativeTracer:
         self._running: _Running | None = None
         self._is_over = False
         self.spent_s = 0.0
-        # What importing memray has added to the memory in use: ours, not the program's.
-        self.own_bytes = 0
 
     def census_taken(self, census: Counted, found: Sequence[Record], pool_bytes: int) -> None:
         """Take note of a census, and of how much TensorFlow's host pool had in use then."""
@@ -174,12 +175,12 @@ class NativeTracer:
 
     def _start(self, plan: Plan, place: Boundary) -> None:
         gc.collect()
-        before_bytes = self._program.in_use_bytes()
+        before = self._program.readings.read()
         _create(self._path)
         self._program.write(NativeTraced())  # from here on the file is the supervisor's to remove
         tracker = _tracker(self._path, with_native_stacks=plan.with_native_stacks)
-        in_use_bytes = self._program.in_use_bytes()
-        self.own_bytes = max(0, in_use_bytes - before_bytes)
+        self._program.readings.book_as_own(before, _MOST_OWN_BYTES)
+        in_use_bytes = self._program.readings.in_use_now()
         tracker.__enter__()
         self._in_child += _NO_PROFILE_FUNCTIONS
         self._running = _Running(tracker, plan, place, place, in_use_bytes)
@@ -198,7 +199,7 @@ class NativeTracer:
         rounds = running.rounds
         self._program.note(f"memray watched {rounds:,} round{'s' * (rounds != 1)}")
         if rounds >= FEWEST_TOLD:
-            grown_bytes = max(0, self._program.in_use_bytes() - running.in_use_bytes)
+            grown_bytes = max(0, self._program.readings.in_use_now() - running.in_use_bytes)
             files = {checksum(name): shown for name, shown in self._program.files().items()}
             self._program.write(NativeTraced(rounds, grown_bytes, files))
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lowwater.causes.upstream import KNOWN_LEAKS, KnownLeak
 from lowwater.cli._doctor.allocator import ALLOCATOR
-from lowwater.cli._doctor.frameworks import FRAMEWORKS
+from lowwater.cli._doctor.frameworks import ABOUT_FRAMEWORKS
 from lowwater.cli._doctor.limits import LIMITS
 from lowwater.cli._doctor.surroundings import Fact, Machine, Source
 from lowwater.cli._doctor.versions import VERSIONS
@@ -19,7 +19,7 @@ _Answer = TypeVar("_Answer")
 SECTIONS: Mapping[str, Mapping[str, Source]] = {
     "versions": VERSIONS,
     "allocator": ALLOCATOR,
-    "frameworks": FRAMEWORKS,
+    "frameworks": ABOUT_FRAMEWORKS,
     "limits": LIMITS,
 }
 

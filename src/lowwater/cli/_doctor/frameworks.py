@@ -99,7 +99,7 @@ def _visible(around: Machine) -> Fact:
     return value or "empty: programs see no GPU"
 
 
-FRAMEWORKS: Mapping[str, Source] = {
+ABOUT_FRAMEWORKS: Mapping[str, Source] = {
     "gpus": _gpus,
     "nvml": _nvml,
     "backend": _keras_backend,

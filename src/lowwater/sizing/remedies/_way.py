@@ -15,7 +15,8 @@ class RemedyWay:
     """Changes one thing, so that a step needs less memory.
 
     It is called with the subject in the process that makes the steps, where the model is a copy
-    and may be changed freely; weights stay. `how` is what a user types for the same, and
+    and may be changed freely; weights stay. The copy has made no step yet, so its optimizer may
+    have no state. `how` is what a user types for the same, and
     `steps_per_batch` by how many steps the wanted batch is divided.
     """
 

@@ -473,6 +473,35 @@ def test_first_census_passes_over_libraries_where_data_of_the_program_may_be_all
     assert holder.counts == (4, 8)
 
 
+def test_tensor_that_notes_its_shape_is_data_as_before(a_program):
+    """TensorFlow makes the shape when it is first asked for, perhaps between two censuses."""
+    program = a_program(
+        """
+        class EagerTensor: pass
+        class TensorShape: pass
+        EagerTensor.__module__ = "tensorflow.python.framework.ops"
+        TensorShape.__module__ = "tensorflow.python.framework.tensor_shape"
+        kept = []
+        def round():
+            tensor = EagerTensor()
+            tensor.bytes = bytearray(1 << 20)
+            kept.append(tensor)
+        def ask():
+            for tensor in kept:
+                tensor.shape = TensorShape()
+        """
+    )
+    censuses = censuses_after(program, 4, 8)
+    first = next(censuses)
+    program.module.ask()
+    second = next(censuses)
+
+    assert first.found.objects_bytes is None
+    assert second.found.objects_bytes is None
+    [holder] = second.holders
+    assert holder.counts == (4, 8)
+
+
 @pytest.mark.parametrize("others", [0, 20])
 def test_first_census_looks_at_libraries_where_no_data_of_the_program_is_as_large_as_the_rise(
     a_program, others

@@ -8,6 +8,9 @@ import pytest
 
 from lowwater.agent.native_trace import tracer as module
 from lowwater.agent.native_trace.tracer import Boundary, NativeTracer, TracedProgram, checksum
+from lowwater.agent.readings import Readings
+from lowwater.model import Reading
+from lowwater.model.gauges import HEAP_USED
 from lowwater.recording.records import Counted, NativeTraced
 
 MIB = 1 << 20
@@ -42,13 +45,20 @@ class World:
         self.trace = folder / "run.lw.memray"
         monkeypatch.setattr(module, "_tracker", self._make)
         monkeypatch.setattr(module, "_is_installed", lambda: True)
+        self.readings = Readings([self], journal=None)
         program = TracedProgram(
             lambda: {"/home/me/train.py": "train.py"},
-            lambda: self.in_use,
+            self.readings,
             self.notes.append,
             self.records.append,
         )
         self.tracing = NativeTracer(str(self.recording), program)
+
+    name = "heap"
+
+    def read(self):
+        """All of its memory is malloc's."""
+        return Reading({HEAP_USED: self.in_use})
 
     def _make(self, path, *, with_native_stacks):
         self.made.append((path, with_native_stacks))
@@ -261,15 +271,17 @@ def test_a_failure_of_memray_is_a_note(tmp_path, monkeypatch, fails_to, note):
     assert not world.round()
 
 
-def test_what_importing_memray_takes_is_known_as_ours(world, monkeypatch):
+def test_what_importing_memray_takes_is_no_step_in_the_programs_memory(world, monkeypatch):
     def make(path, *, with_native_stacks):
         world.in_use += 3 * MIB
         return world.tracker
 
     monkeypatch.setattr(module, "_tracker", make)
     world.suspect()
+    before = world.readings.in_use_now()
     for _ in range(4):
         world.round()
 
-    assert world.tracing.own_bytes == 3 * MIB
+    assert world.tracker.entered == 1
+    assert world.readings.in_use_now() - before == 4 * MIB
     assert world.records[-1].grown_bytes == 3 * MIB
