@@ -64,14 +64,19 @@ def told(program: str, *arguments: object, **variables: str) -> Any:  # noqa: AN
             timeout=LIMIT_S,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return f"not finished after {LIMIT_S} s"
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("{", "["))]
+    except subprocess.TimeoutExpired as late:
+        lines = _json_lines((late.stdout or b"").decode())
+        return json.loads(lines[-1]) if lines else f"not finished after {LIMIT_S} s"
+    lines = _json_lines(done.stdout)
     if not lines and done.returncode < 0:
         return {"signal": -done.returncode}
     if not lines:
         return (done.stderr.strip().splitlines() or ["it printed nothing"])[-1][:200]
     return json.loads(lines[-1])
+
+
+def _json_lines(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith(("{", "["))]
 
 
 def row_of(name: str) -> Row:
