@@ -135,11 +135,10 @@ def fits(traces: Sequence[StepTrace], limit_bytes: int) -> bool:
 def played(traces: Sequence[StepTrace], limit_bytes: int | None = None) -> list[int]:
     """The peak of each step, one after the other in one pool; MemoryError where one does not fit.
 
-    What was there before stands apart: where in the pool it lies follows from how the model was
-    made, but how much of it was given out is known.
+    Where in the pool lies what was there before follows from how the model was made, but how much
+    of it was given out is known.
     """
-    before = max(trace.before_bytes for trace in traces)
-    pool = SimulatedPool(None if limit_bytes is None else max(0, limit_bytes - before), before)
+    pool = SimulatedPool(limit_bytes, max(trace.before_bytes for trace in traces))
     peaks = []
     for _ in range(_ROUNDS):
         for trace in traces:
