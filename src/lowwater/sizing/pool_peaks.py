@@ -15,7 +15,7 @@ from lowwater.sizing.simulated_pool import Chunk, SimulatedPool
 
 # Share of the peak. What a forecast differs from a real pool by, and points for which that
 # experience counts: twelve models, see docs/measurements.md.
-_USUAL_SPREAD = 0.035
+_USUAL_SPREAD = 0.04
 _EXPERIENCE = 3
 # The first round leaves the pool as later steps find it.
 _ROUNDS = 2
