@@ -588,10 +588,15 @@ def argument(call: ast.Call, function: SourceScope, name: str) -> ast.expr | Non
     if name not in names:
         return None
     outer = function.outer
-    is_method = outer is not None and outer.is_class
+    is_method = outer is not None and outer.is_class and not _is_static(function)
     at = names.index(name) - (1 if is_method else 0)
     has_star = any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
     return None if has_star or not 0 <= at < len(call.args) else call.args[at]
+
+
+def _is_static(function: SourceScope) -> bool:
+    decorators = getattr(function.node, "decorator_list", ())
+    return any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in decorators)
 
 
 def scope_of(node: ast.AST) -> SourceScope:

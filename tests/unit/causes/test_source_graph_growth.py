@@ -40,6 +40,12 @@ def test_every_way_to_add_one_is_found(text):
     [
         "best = tf.reduce_max(x)\nfor step in range(99):\n    session.run(best)\n",
         "for depth in range(9):\n    x = tf.nn.relu(x)\nsession.run(x)\n",
+        # A static method has no `self`: what it is given is not moved by one place.
+        (
+            "class Net:\n    @staticmethod\n    def run(f, other):\n"
+            "        for step in range(99):\n            session.run(x)\n            other.run(x)\n"
+            "Net.run(tf.square, None)\n"
+        ),
         # Methods run what is there.
         "cost = tf.square(x)\nfor step in range(99):\n    session.run(x)\n    cost.eval()\n",
         (
