@@ -53,7 +53,7 @@ Row = dict[str, Any]
 
 
 def told(program: str, *arguments: object, **variables: str) -> Any:  # noqa: ANN401 - JSON
-    """What a program prints as its last line of JSON; a sentence where it fails."""
+    """What a program prints as its last line of JSON; a sentence or a signal where it fails."""
     command = [sys.executable, "-P", str(HERE / "programs" / program), *map(str, arguments)]
     try:
         done = subprocess.run(
@@ -64,12 +64,19 @@ def told(program: str, *arguments: object, **variables: str) -> Any:  # noqa: AN
             timeout=LIMIT_S,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return f"not finished after {LIMIT_S} s"
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("{", "["))]
+    except subprocess.TimeoutExpired as late:
+        lines = _json_lines((late.stdout or b"").decode())
+        return json.loads(lines[-1]) if lines else f"not finished after {LIMIT_S} s"
+    lines = _json_lines(done.stdout)
+    if not lines and done.returncode < 0:
+        return {"signal": -done.returncode}
     if not lines:
         return (done.stderr.strip().splitlines() or ["it printed nothing"])[-1][:200]
     return json.loads(lines[-1])
+
+
+def _json_lines(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith(("{", "["))]
 
 
 def row_of(name: str) -> Row:
@@ -78,8 +85,8 @@ def row_of(name: str) -> Row:
     model, _, factor = title.partition("*")
     there = {"KERAS_BACKEND": backend or "tensorflow", "JAX_PLATFORMS": "cpu"}
     row = told("footprint_predicted.py", model, factor or FACTOR, **POOL, **there)
-    if isinstance(row, str):
-        return {"model": name, "failed": row}
+    if isinstance(row, str) or "signal" in row:
+        return {"model": name, "failed": str(row)}
     real = "footprint_measured.py" if backend else "footprint_real.py"
     row["model"] = name
     peaks = told(real, model, row["batch_size"], STEPS, **POOL, **there)
@@ -88,12 +95,15 @@ def row_of(name: str) -> Row:
 
 
 def fits(name: str, batch_size: int, limit_mib: int) -> bool:
-    """Whether real steps with this batch run in a pool of this size."""
+    """Whether real steps with this batch run in a pool of this size.
+
+    Kernels of oneDNN may end the process by a signal where memory runs out.
+    """
     limit = {"TF_CPU_BFC_MEM_LIMIT_IN_MB": str(limit_mib)}
     answer = told("footprint_real.py", name, batch_size, STEPS, **POOL, **limit)
-    if isinstance(answer, str) and "OOM" not in answer and "memory" not in answer.lower():
-        raise RuntimeError(answer)
-    return not isinstance(answer, str)
+    if isinstance(answer, list | dict):
+        return isinstance(answer, list)
+    raise RuntimeError(answer)
 
 
 def largest_of(name: str) -> Row:

@@ -2,6 +2,7 @@
 
 $ TF_CPU_ALLOCATOR_USE_BFC=1 python footprint_real.py MODEL BATCH_SIZE STEPS
 
+Where memory runs out it prints {"out_of_memory": true}.
 The data set has no prefetch buffer: how full that is when the peak comes is chance.
 """
 
@@ -40,8 +41,13 @@ def main(name: str, batch_size: int, steps: int) -> None:
     data = data.repeat().batch(batch_size, drop_remainder=False)
     options = tf.data.Options()
     options.autotune.enabled = False
-    model.fit(data.with_options(options), steps_per_epoch=steps, verbose=0, callbacks=[Peaks()])
-    print(json.dumps(peaks))
+    data = data.with_options(options)
+    try:
+        model.fit(data, steps_per_epoch=steps, verbose=0, callbacks=[Peaks()])
+    except tf.errors.ResourceExhaustedError:
+        print(json.dumps({"out_of_memory": True}))
+    else:
+        print(json.dumps(peaks))
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def test_one_step_per_execution_is_only_for_those_with_more():
     from lowwater.sizing.remedies.one_step_per_execution import OneStepPerExecution
 
     model = model_of(keras.layers.Flatten(), keras.layers.Dense(1))
-    with pytest.raises(DoesNotApply, match="1 already"):
+    with pytest.raises(DoesNotApply, match="already 1"):
         OneStepPerExecution()(subject(model, images(), targets()))
     model.compile("adam", "mse", steps_per_execution=4)
 

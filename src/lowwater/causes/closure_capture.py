@@ -68,8 +68,12 @@ class ClosureCapture(Cause):
     code = "LW104"
     name = "closure-capture"
     fix = "Compute what the function needs first, and let it refer only to the result."
-    words = ("lambda", "partial(", "def ")
-    words_beside = (".append", ".add(", "] =", ".setdefault", "+=", ".update(", ".insert(")
+    words = (".append", ".add(", "] =", ".setdefault", "+=", ".update(", ".insert(")
+    words_beside = (
+        "import numpy", "import tensorflow", "from tensorflow", "import torch", "import jax",
+        ".predict(",
+    )  # fmt: skip
+    is_preview = True
     measured = "1.0 MiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002

@@ -91,6 +91,10 @@ class GrowingContainer(Cause):
     name = "growing-container"
     fix = _FIXES["list"]
     words = (".append", ".add(", "] =", ".setdefault", "+=", ".update(", ".insert(", ".extend(")
+    words_beside = (
+        "import numpy", "import tensorflow", "from tensorflow", "import torch", "import jax",
+        ".predict(",
+    )  # fmt: skip
     measured = "1.0 MiB per iteration in the specimen of this rule"
     is_preview = True
 

@@ -60,8 +60,12 @@ class UnboundedMemo(Cause):
     fix = (
         "Limit the size of the memo, `lru_cache(maxsize=64)`, or leave what changes out of its key."
     )
-    words = ("lru_cache", "cache", " in ", ".get(")
-    words_beside = ("lru_cache", "functools", "] =", ".setdefault(")
+    words = ("lru_cache", "functools.cache", "import cache", "] =", ".setdefault(")
+    words_beside = (
+        "import numpy", "import tensorflow", "from tensorflow", "import torch", "import jax",
+        ".predict(",
+    )  # fmt: skip
+    is_preview = True
     measured = "about 1.0 MiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002

@@ -42,8 +42,7 @@ class Curve:
         half = self.extension.half_width_bytes(batch_size)
         if half > WIDEST * peak:
             return self._refused(batch_size, "the estimate there is too uncertain to be useful")
-        low = min(peak, max(peak - half, self.extension.least_bytes(batch_size)))
-        span = (round(low), round(peak + half))
+        span = (round(peak - half), round(peak + half))
         return Estimate(
             batch_size, round(peak), span, is_measured=False, because=self.extension.how
         )

@@ -15,7 +15,7 @@ from lowwater.sizing.simulated_pool import Chunk, SimulatedPool
 
 # Share of the peak. What a forecast differs from a real pool by, and points for which that
 # experience counts: twelve models, see docs/measurements.md.
-_USUAL_SPREAD = 0.035
+_USUAL_SPREAD = 0.04
 _EXPERIENCE = 3
 # The first round leaves the pool as later steps find it.
 _ROUNDS = 2
@@ -48,7 +48,7 @@ class PoolPeaks:
         if len(self._points) < FEWEST:
             return f"only {len(self._points)} batch sizes could be measured"
         if 2 * self._forecast.miss > WIDEST:
-            return "its steps do not allocate evenly with the batch"
+            return "the allocations of a step do not grow evenly with the batch"
         return ""
 
     @property
@@ -114,9 +114,10 @@ class PoolPeaks:
         return _FAR * batch_size if room_bytes > 0 else batch_size
 
     def _that_fits(self, batch_size: int, limit_bytes: int) -> int:
-        """This batch, or the next smaller one."""
+        """This batch, or the next smaller one, if real pools lose as much more as before."""
+        room_bytes = round(limit_bytes / max(1.0, self._ratio))
         for _ in range(_MOST_SMALLER):
-            if batch_size == 1 or fits(self._forecast.traces(batch_size), limit_bytes):
+            if batch_size == 1 or fits(self._forecast.traces(batch_size), room_bytes):
                 break
             batch_size = max(1, int(_SMALLER * batch_size))
         return batch_size
@@ -134,11 +135,10 @@ def fits(traces: Sequence[StepTrace], limit_bytes: int) -> bool:
 def played(traces: Sequence[StepTrace], limit_bytes: int | None = None) -> list[int]:
     """The peak of each step, one after the other in one pool; MemoryError where one does not fit.
 
-    What was there before stands apart: where in the pool it lies follows from how the model was
-    made, but how much of it was given out is known.
+    Where in the pool lies what was there before follows from how the model was made, but how much
+    of it was given out is known.
     """
-    before = max(trace.before_bytes for trace in traces)
-    pool = SimulatedPool(None if limit_bytes is None else max(0, limit_bytes - before), before)
+    pool = SimulatedPool(limit_bytes, max(trace.before_bytes for trace in traces))
     peaks = []
     for _ in range(_ROUNDS):
         for trace in traces:

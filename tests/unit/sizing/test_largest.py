@@ -155,4 +155,6 @@ def test_batch_that_needs_more_than_the_limit_is_not_tried():
     limit = TensorLimit(1000 * MIB, "given", is_given=True)
     answer = largest_below(footprint_of(seen, 64), limit, attempt, None)
 
-    assert max(tried) == answer == pytest.approx(482, rel=0.01)
+    assert max(tried) == answer
+    # 482 would be the largest, and needs all of the limit.
+    assert 0.95 * 482 <= answer <= 482

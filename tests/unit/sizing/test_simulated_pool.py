@@ -60,6 +60,27 @@ def test_limit_is_met():
     pool.allocate(2 * MIB)
 
 
+def test_what_was_given_out_before_has_left_room_in_the_largest_region_only():
+    pool = SimulatedPool(before_bytes=17 * MIB)
+
+    # Regions of 2, 4, 8 and 16 MiB; 13 are free, all in the last one.
+    assert pool.in_use_bytes == 0
+    assert pool.allocate(12 * MIB).size == 13 * MIB
+    assert pool._taken == 30 * MIB
+    assert pool.allocate(MIB).size == MIB
+    assert pool._taken == 62 * MIB
+
+
+def test_limit_counts_what_was_given_out_before():
+    pool = SimulatedPool(20 * MIB, before_bytes=17 * MIB)
+
+    pool.allocate(3 * MIB)
+    with pytest.raises(MemoryError):
+        pool.allocate(256)
+    with pytest.raises(MemoryError):
+        SimulatedPool(20 * MIB, before_bytes=21 * MIB)
+
+
 @given(st.lists(st.tuples(st.integers(1, 5 * MIB), st.booleans(), st.integers(0, 99)), max_size=80))
 def test_nothing_is_lost_and_no_two_chunks_overlap(orders):
     pool = SimulatedPool()

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lowwater.model.step_trace import GIVEN_BACK, StepTrace
+from lowwater.probes.pool_limit import host_pool_limit
+from lowwater.sizing.backends._vain_wait import VainWait
 
 # ruff: noqa: ANN401 - TensorFlow and its messages have no types
 
@@ -29,15 +31,19 @@ class PoolWatch:
         self._place = place
         self._folder: str | None = None
         self._before_bytes = 0
+        limit_bytes = host_pool_limit()
+        self._wait = None if limit_bytes is None else VainWait(self._in_use, limit_bytes)
 
     def start(self, *, is_watched: bool) -> None:
         """A step begins. Its allocations are watched if nobody else uses the profiler."""
         import tensorflow as tf
 
         tf.config.experimental.reset_memory_stats(self._place)
+        if self._wait is not None:
+            self._wait.begin()
         if not is_watched:
             return
-        self._before_bytes = tf.config.experimental.get_memory_info(self._place)["current"]
+        self._before_bytes = self._in_use()
         self._folder = tempfile.mkdtemp(prefix="lowwater-")
         profiler = tf.profiler.experimental
         # Neither calls of Python nor kernels: what is left costs some milliseconds.
@@ -53,6 +59,8 @@ class PoolWatch:
         """A step has ended: its peak, and what was asked for; None where that is not known."""
         import tensorflow as tf
 
+        if self._wait is not None:
+            self._wait.done()
         peak: int = tf.config.experimental.get_memory_info(self._place)["peak"]
         if self._folder is None:
             return peak, None
@@ -64,6 +72,12 @@ class PoolWatch:
         finally:
             self._forget()
         return peak, StepTrace(self._before_bytes, found) if found else None
+
+    def _in_use(self) -> int:
+        import tensorflow as tf
+
+        found: int = tf.config.experimental.get_memory_info(self._place)["current"]
+        return found
 
     def _forget(self) -> None:
         if self._folder is not None:
