@@ -177,6 +177,13 @@ class SourceGrowth:
             for node in ast.walk(self.place.scope.node)
         )
 
+    @property
+    def container_type(self) -> str:
+        """`list`, `dict`, `set`, `deque`; empty where it is not known."""
+        things = self.source.things(self.container)
+        names = [one.last_name for one in things if one.kind is ValueKind.CONTAINER]
+        return names[0].lower().removeprefix("default").removeprefix("ordered") if names else ""
+
     @cached_property
     def is_known_container(self) -> bool:
         """Whether it is certainly a list, a dict or the like, and not an object of its own."""
