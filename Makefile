@@ -91,7 +91,7 @@ check: $(DEV)/.ready ## lint, format, types, spelling, style, generated pages an
 	@$(DEV)/bin/python -P -m pytest -q tests/test_voice.py tests/test_architecture.py tests/test_public_api.py
 
 .PHONY: bench
-bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, twenty models, fresh processes, overhead
+bench: $(BENCH)/.ready ## the slow sweeps, faults, what `check` finds, what frees memory, devices, twenty models, fresh processes, overhead
 	@echo "== bench: slow sweeps"
 	@$(BENCH)/bin/python -P -m pytest -q -m slow || [ $$? -eq 5 ] # 5: nothing is marked slow
 	@echo "== bench: Lowwater fails everywhere inside a program: injected, held"
@@ -104,6 +104,8 @@ bench: $(BENCH)/.ready ## the slow sweeps, faults, what frees memory, devices, t
 	@$(BENCH)/bin/python -P benchmarks/prefixes.py
 	@echo "== bench: is the right cause named, at the right line"
 	@$(BENCH)/bin/python -P benchmarks/causes.py
+	@echo "== bench: what lowwater check finds in all specimens, and how fast it is"
+	@$(BENCH)/bin/python -P benchmarks/check.py
 	@echo "== bench: what really frees memory (writes docs/what-really-frees-memory.md)"
 	@$(BENCH)/bin/python -P benchmarks/what_frees.py
 	@echo "== bench: the same advice on a GPU made of host memory (adds its tables to that page)"

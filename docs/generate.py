@@ -49,6 +49,8 @@ def as_markdown(page: Page) -> str:
     if page.upstream:
         parts += ["## Upstream", page.upstream]
     parts += ["## Fix", page.fix]
+    for title, text in page.of_source:
+        parts += [f"## {title}", text]
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,6 +5,7 @@
 12
 """
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,7 @@ from lowwater.model import (
     Verdict,
     gauges,
 )
+from lowwater.model.source import SourceFinding
 
 _MIB = 1 << 20
 _LEVELS_MIB = {
@@ -319,3 +321,25 @@ def a_model(edge: str = "[*]") -> Step:
     """A Keras model."""
     bases = ("keras.src.models.functional.Functional", "keras.src.models.model.Model")
     return a_step(edge, "keras.src.models.sequential.Sequential", *bases)
+
+
+def findings_in(text: str, **modules: str) -> list[SourceFinding]:
+    """What `lowwater check` finds in a file with this text, beside modules of these names.
+
+    >>> [one.code for one in findings_in("import keras")]
+    []
+    """
+    from lowwater.check.judge import find
+    from lowwater.check.project import Project
+    from lowwater.check.words import WordSearch
+
+    texts = {f"{name}.py": inspect.cleandoc(module) for name, module in modules.items()}
+
+    def path_of(dotted: str, importer: str, level: int) -> str | None:  # noqa: ARG001
+        path = f"{dotted}.py"
+        return path if path in texts else None
+
+    own = inspect.cleandoc(text)
+    look = WordSearch(path_of, lambda path: texts[path].encode())
+    project = Project(path_of, texts.__getitem__)
+    return find(project.add("train.py", own), project, look.codes("train.py", own.encode()))

@@ -186,7 +186,8 @@ def test_gpu_that_is_lost_in_the_middle_is_told_and_the_run_goes_on(hostgpu, pro
     report, done = programs.watch(MODELS.format(begin=ONE_MODEL, body=TRAINS), environment)
 
     assert done.returncode == 0
-    assert "lost" in str(report["ledger"]["unmeasured"])
+    reasons = [*report["ledger"]["unmeasured"].values()]
+    assert reasons.count("the GPU is lost: the driver no longer reaches it") == 1
 
 
 ASKS_ITSELF = """

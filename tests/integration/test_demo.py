@@ -12,7 +12,7 @@ pytestmark = pytest.mark.tensorflow
 def words_of(text):
     """What a screen says, line breaks and numbers that vary aside: the overhead is all numbers."""
     said = text[text.index("LEAK  ") :].partition("This was a demo.")[0]
-    said = re.sub(r"Overhead: .*?time\.", "", said, flags=re.DOTALL)
+    said = re.sub(r"Overhead: .*?time\)\.", "", said, flags=re.DOTALL)
     said = re.sub(r"~?\d[\d.]*( [KM]iB)?|[▁-█]", "#", said)
     return re.sub(r"[\s#]+", " ", said).split()
 

@@ -90,7 +90,7 @@ def test_buffer_larger_than_the_data_keeps_no_more_than_the_data(cases):
 
 
 def test_size_that_is_not_known_beforehand_says_why(cases):
-    assert cases["unknown count"] == [["cache()", "how many elements it has is not known"]]
+    assert cases["unknown count"] == [["cache()", "its number of elements is not known"]]
     assert cases["autotuned"] == [["prefetch", "TensorFlow chooses its size while training"]]
     assert cases["unknown size"] == [
         ["shuffle(5)", "the size of its elements is not known beforehand"]

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from lowwater.agent.instrumentation.first_use import Shown
 from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.model.autopsy import GROUP, IN_HOST_POOL, MACHINE, MOST_HELD, LimitSeen, Pool, Scene
-from lowwater.model.frameworks import KERAS, package_of
+from lowwater.model.frameworks import is_call_of_keras
 from lowwater.model.holding import Holding
 from lowwater.model.interruption import let_through
 from lowwater.model.out_of_memory import (
@@ -107,7 +107,7 @@ def request_on_stack(frame: FrameType | None, error: str, shown: Shown) -> Alloc
         if frame is None:
             break
         code = frame.f_code
-        if call is None and _is_keras(frame) and code.co_name in CALLS:
+        if call is None and is_call_of_keras(frame) and code.co_name in CALLS:
             call, batch = code.co_name, _batch_of(frame)
         if is_users(code.co_filename):
             where = f"{shown(code.co_filename)}:{frame.f_lineno}"
@@ -122,7 +122,7 @@ def _request(
     told = request_of(cause)
     where, call, batch = None, None, None
     for frame, line in _frames(cause) or _frames(error):
-        if _is_keras(frame) and frame.f_code.co_name in CALLS and call is None:
+        if is_call_of_keras(frame) and frame.f_code.co_name in CALLS and call is None:
             call, batch = frame.f_code.co_name, _batch_of(frame)
         if is_users(frame.f_code.co_filename):
             where = f"{shown(frame.f_code.co_filename)}:{line}"
@@ -141,11 +141,6 @@ def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
         found.append((entry.tb_frame, entry.tb_lineno))
         entry = entry.tb_next
     return found
-
-
-def _is_keras(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__")
-    return isinstance(module, str) and package_of(module) in KERAS
 
 
 def _batch_of(frame: FrameType) -> int | None:

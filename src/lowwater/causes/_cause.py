@@ -1,10 +1,17 @@
 """What every cause has: a code, a page of documentation, and when it is to blame."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lowwater.causes.upstream import KnownLeak
 from lowwater.model import Evidence, Holder, Kind
+
+if TYPE_CHECKING:
+    # `run` loads every cause and reads no source: what reads it is loaded by `check` alone.
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +34,9 @@ class Claim:
 class Cause:
     """One known way for memory to grow; the docstring of the subclass is its documentation page.
 
-    A cause answers one or more of four questions: does this path belong to you, do you explain
-    growth that no path accounts for, do you hold on to what others were blamed for, and do you
-    explain a verdict that is no leak.
+    A cause answers one or more of four questions about a run: does this path belong to you, do you
+    explain growth that no path accounts for, do you hold on to what others were blamed for, and do
+    you explain a verdict that is no leak. And one about source that was not run: where is it.
     """
 
     code: ClassVar[str]
@@ -41,6 +48,14 @@ class Cause:
     is_mostly_native: ClassVar[bool] = False
     # The verdict, no leak, that it stands for: there it is told before all that is true as well.
     explains: ClassVar[Kind | None] = None
+    # The source side: a file is searched for it only if one of these words is in reach, in the file
+    # or in what it imports, and one of the words beside. Without words there is no such side.
+    words: ClassVar[tuple[str, ...]] = ()
+    words_beside: ClassVar[tuple[str, ...]] = ()
+    # What its specimen keeps per round, as `lowwater check` says it; empty where nothing is kept.
+    measured: ClassVar[str] = ""
+    # Its findings are shown with `--preview` only, until 95 % of them are right on foreign code.
+    is_preview: ClassVar[bool] = False
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002 - for subclasses
         """Whether what grew on this path is this cause's doing."""
@@ -61,3 +76,7 @@ class Cause:
     def in_verdict(self, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """What explains a verdict that is no leak; None if this does not."""
         return None
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":  # noqa: ARG002
+        """All places of one file where it can be seen."""
+        yield from ()

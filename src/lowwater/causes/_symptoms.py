@@ -83,7 +83,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
         ("batch size", "will it fit", "largest batch", "too big", "peak memory", "footprint"),
         "Which batch size fits into memory?",
         "Formulas are far off, so Lowwater measures: it makes real training steps with small "
-        "batches, extends the peaks by a line, and confirms the largest batch by real steps "
+        "batches, predicts the peaks of larger ones, and confirms the largest batch by real steps "
         "under the limit.",
         (
             _FOOTPRINT,

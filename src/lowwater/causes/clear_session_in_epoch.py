@@ -1,13 +1,25 @@
 """LW206 clear-session-in-epoch."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grown, has_one_model
 from lowwater.model import Evidence, Holder, Tally, tallies
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.rounds import Round
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
+
 _CLEAR = "clear_session"
 # Calls for each model. One before and one after it are the usual way between models.
 _SEVERAL = 3
+
+_CLEARS = ("keras.utils.clear_session", "keras.backend.clear_session")
+_USES = ("fit", "train_on_batch", "evaluate", "predict", "fit_generator")
 
 
 class ClearSessionInEpoch(Cause):
@@ -33,12 +45,26 @@ class ClearSessionInEpoch(Cause):
         model.fit(x, y, epochs=100)
         del model
         keras.utils.clear_session()
+
+    Known problems:
+
+        A model that the loop gets from a helper of another library is not seen to be the same
+        one.
+
+    Fix safety:
+
+        There is no automatic fix: the numbers that `tf.random` draws change without the call.
+
+    Applies to:
+
+        Keras 2 and 3, `tf.keras` and `tf_keras`, on every backend.
     """
 
     code = "LW206"
     name = "clear-session-in-epoch"
     fix = "Call `clear_session()` only between models, after the last use of the old model."
     is_mostly_native = True
+    words = ("clear_session",)
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """The library holds ever more graphs, and the state is cleared under one model."""
@@ -60,6 +86,20 @@ class ClearSessionInEpoch(Cause):
     def in_verdict(self, evidence: Evidence) -> Claim | None:
         """And where nothing leaks."""
         return _under_a_model(evidence)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """The state of Keras is cleared in a callback, or in the loop that trains one model."""
+        for call in source.calls_of("clear_session"):
+            if not source.calls_library(call, *_CLEARS):
+                continue
+            used = next(filter(None, (_used(source, one) for one in source.rounds(call))), None)
+            if used is not None:
+                yield source.claim(
+                    call,
+                    f"`clear_session()` is called in every {used[1].name} while {used[0]} is "
+                    "still in use.",
+                    label="frees nothing of a model in use; its random numbers may repeat",
+                )
 
 
 def _under_a_model(evidence: Evidence) -> Claim | None:
@@ -83,3 +123,16 @@ def _under_a_model(evidence: Evidence) -> Claim | None:
 
 def _cleared(evidence: Evidence) -> Tally | None:
     return grown(evidence, tallies.CALLS, _CLEAR) if has_one_model(evidence) else None
+
+
+def _used(source: "Source", repeated: "Round") -> "tuple[str, Round] | None":
+    """The model that a round uses and has not made, with the round; None if there is none."""
+    if not repeated.is_loop:
+        return "the model", repeated
+    if any(source.makes(call, "model") for call in source.reached(repeated.node)):
+        return None
+    for call in source.reached(repeated.node):
+        model = source.receiver(call)
+        if source.method_of(call, "model") in _USES and source.is_older(model, repeated):
+            return f"`{source.text_of(model)}`", repeated
+    return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lowwater.causes import _words
 from lowwater.causes._cause import Cause, Claim
@@ -21,6 +21,12 @@ from lowwater.causes.upstream.eager_cache import EAGER_CACHE
 from lowwater.model import Evidence, Tally, tallies
 from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
+
+if TYPE_CHECKING:
+    import ast
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _KERNELS = "tensorflow kernel cache"
 _NUMBERS = "tensorflow cache of numbers"
@@ -67,6 +73,16 @@ _NUMBER_FIX = (
     "`np.float64(value)` fill the same cache."
 )
 
+_SEEDS = (
+    "tensorflow.random.set_seed", "keras.utils.set_random_seed", "tensorflow.set_random_seed",
+)  # fmt: skip
+_SEED_NAMES = ("set_seed", "set_random_seed")
+_DRAWS = ("normal", "uniform", "truncated_normal", "shuffle", "gamma", "poisson", "categorical")
+_SEEDED_FIX = (
+    "Draw from a generator: `draws = tf.random.Generator.from_seed(42)` once, then "
+    "`draws.normal(shape)`."
+)
+
 
 class EagerCache(Cause):
     """TensorFlow's own eager caches grow.
@@ -98,6 +114,20 @@ class EagerCache(Cause):
         draws = tf.random.Generator.from_seed(42)
         for step in range(10_000):
             noise = draws.normal((32, 8))
+
+    Known problems:
+
+        Only random numbers under a global seed and eager `py_function` calls are found in source.
+        Changing shapes and Python numbers are found when the program runs.
+        A seed that another file sets is not seen.
+
+    Fix safety:
+
+        There is no automatic fix: a generator draws other numbers.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW209"
@@ -105,6 +135,9 @@ class EagerCache(Cause):
     fix = EAGER_CACHE.advice
     known = EAGER_CACHE
     is_mostly_native = True
+    words = ("random.", "py_function")
+    words_beside = ("set_seed(", "set_random_seed(", "py_function")
+    measured = "36 KB per call, 40 KB per call of a `py_function`"
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
@@ -120,6 +153,28 @@ class EagerCache(Cause):
             return replace(account, most_bytes=round(POLICY.alike * held_bytes))
         # oneDNN keeps kernels of its own for each shape; those of models would have been there.
         return _of_shapes(evidence) or (_of_models(evidence) if held_bytes is None else None)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """An eager loop draws random numbers under a global seed, or runs a `py_function`."""
+        for call in _seeded(source):
+            yield source.claim(
+                call,
+                f"`{source.text_of(call.func)}` draws under a global seed in every iteration: "
+                "TensorFlow keeps a new kernel for each call.",
+                label="36 KB per call, until `clear_session()`",
+                fix=_SEEDED_FIX,
+            )
+        for call in source.calls_of("py_function"):
+            is_tensorflows = source.calls_library(call, "tensorflow.py_function")
+            # An eager `numpy_function` calls the Python function itself, and needs no kernel.
+            if is_tensorflows and _is_repeated(source, call):
+                yield source.claim(
+                    call,
+                    f"`{source.text_of(call.func)}` runs eagerly in every iteration: TensorFlow "
+                    "keeps a new kernel for each call.",
+                    label="40 KB per call, until `clear_session()`",
+                    fix="Call the Python function itself: in eager mode it needs no wrapper.",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +296,18 @@ def _of_models_made(made: Tally, evidence: Evidence) -> Claim:
     message = "Models are built again and again, and TensorFlow keeps kernels for each."
     where = made.where or line_of_call(evidence, TRAINING)
     return Claim(message, where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
+
+
+def _seeded(source: "Source") -> "Iterator[ast.Call]":
+    """The eager draws of a program that has set a global seed."""
+    if not any(source.calls_library(call, *_SEEDS) for call in source.calls_of(*_SEED_NAMES)):
+        return
+    names = [f"tensorflow.random.{one}" for one in _DRAWS]
+    for call in source.calls_of(*_DRAWS):
+        if source.calls_library(call, *names) and _is_repeated(source, call):
+            yield call
+
+
+def _is_repeated(source: "Source", call: "ast.Call") -> bool:
+    """Whether Python runs a call again and again, outside all graphs."""
+    return any(map(source.is_worked_through, source.rounds(call))) and source.is_eager(call)

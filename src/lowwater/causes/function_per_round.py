@@ -1,12 +1,26 @@
 """LW207 function-per-round."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import grew, remade, short_name
-from lowwater.causes.gradient_registry import is_in_registry
+from lowwater.causes.gradient_registry import is_in_registry, is_repaired
 from lowwater.model import Evidence, Holder, Tally, tallies
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from lowwater.check.growths import SourceGrowth
+    from lowwater.check.rounds import Round
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
+
+_FUNCTION_FIX = (
+    "Make the function once, before the loop, and pass what changes as a tensor or a `tf.Variable`."
+)
 
 
 class FunctionPerRound(Cause):
@@ -28,6 +42,21 @@ class FunctionPerRound(Cause):
         model.compile("adam", "mse")
         for epoch in range(100):
             model.fit(x, y, epochs=1)
+
+    Known problems:
+
+        A function made again in each round is blamed only if it is kept or trains: one that is
+        dropped costs time, but no memory.
+        A new optimizer without `compile()` is found only when the program runs.
+        A loop of three rounds or fewer is not blamed.
+
+    Fix safety:
+
+        There is no automatic fix: what must move out of the loop is for you to decide.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW207"
@@ -37,6 +66,8 @@ class FunctionPerRound(Cause):
         "`optimizer.learning_rate`."
     )
     is_mostly_native = True
+    words = ("compile(", "tf.function", "tensorflow.function", "jit(", "import function")
+    measured = "1.1 MiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """Graphs that the library keeps are due to what makes them, if that is known."""
@@ -66,6 +97,35 @@ class FunctionPerRound(Cause):
         is_alive = any((one.name, one.where) == (made.name, made.where) for one in traces)
         return _told(made, evidence) if is_alive else None
 
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """The same model is compiled in each round, or a function is made in each."""
+        for call in source.calls_of("compile"):
+            repeated = _compiled_again(source, call)
+            if repeated is not None:
+                model = source.text_of(source.receiver(call))
+                yield source.claim(
+                    call,
+                    f"`{model}` is compiled again in every {repeated.name}.",
+                    label="each `compile()` makes new functions, which are traced again and kept",
+                )
+        for growth in source.growths:
+            if "traced function" in growth.kinds and _is_made_here(growth):
+                yield source.claim(
+                    growth.node,
+                    f"`{growth.name}` keeps the compiled function of every {growth.round.name}.",
+                    label="each has graphs of its own, which stay in memory with it",
+                    fix=_FUNCTION_FIX,
+                )
+        for node, repeated in source.traced_training():
+            if not is_repaired(source):
+                yield source.claim(
+                    node,
+                    f"A new `tf.function` is made and trained in every {repeated.name}: "
+                    "TensorFlow's gradient registry keeps its graphs.",
+                    label="is traced again each time, and its graphs stay in memory",
+                    fix=_FUNCTION_FIX,
+                )
+
 
 def _told(made: Tally, evidence: Evidence) -> Claim:
     often = _words.often(made, evidence)
@@ -82,3 +142,22 @@ def _told(made: Tally, evidence: Evidence) -> Claim:
         )
         return Claim(f"The same model gets {rate}.", made.where, made.name, fix)
     return Claim(f"The same model is compiled {often}.", made.where, made.name)
+
+
+def _compiled_again(source: "Source", call: "ast.Call") -> "Round | None":
+    """The round that trains a model, and compiles it although it is older."""
+    is_eager = any(one.arg == "run_eagerly" for one in call.keywords)
+    if source.method_of(call, "model") != "compile" or is_eager or is_repaired(source):
+        return None
+    for one in source.rounds(call):
+        is_same = source.is_older(source.receiver(call), one)
+        if is_same and source.trains(one) and not source.happens_once(call, one):
+            return one
+    return None
+
+
+def _is_made_here(growth: "SourceGrowth") -> bool:
+    """Whether each round keeps another function."""
+    behind = growth.source.calls_behind(growth.value, growth.round)
+    wrappers = ("tensorflow.function", "jax.jit")
+    return any(growth.source.calls_library(one, *wrappers) for one in behind)

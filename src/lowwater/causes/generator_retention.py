@@ -1,9 +1,18 @@
 """LW303 generator-retention."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, is_programs, line_of, name_of, owners
+from lowwater.causes.model_accumulation import ModelAccumulation
 from lowwater.model import Evidence, GrowthSite, Holder, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 
 class GeneratorRetention(Cause):
@@ -37,6 +46,20 @@ class GeneratorRetention(Cause):
 
             def __getitem__(self, index):
                 return load(index)
+
+    Known problems:
+
+        A batch that an object of another class keeps is found only when the program runs.
+        So is one that the data set keeps by its index: there are as many as in one epoch.
+
+    Fix safety:
+
+        There is no automatic fix: the program may read what it keeps.
+
+    Applies to:
+
+        Generators, `keras.utils.PyDataset`, `keras.utils.Sequence` and
+        `torch.utils.data.Dataset`.
     """
 
     code = "LW303"
@@ -45,6 +68,11 @@ class GeneratorRetention(Cause):
         "Return each batch without keeping it. If you need a cache, limit its size and key it by "
         "index."
     )
+
+    words = ("yield", "__getitem__", "__next__")
+    words_beside = ModelAccumulation.words
+    measured = "1.0 MiB per epoch in the specimen of this rule"
+    is_preview = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """A data set written in Python, or a suspended generator, has the container or fills it."""
@@ -65,6 +93,23 @@ class GeneratorRetention(Cause):
             giver = site.in_function.rpartition("<locals>.")[2]
             message += f" `{giver}` keeps every batch that it yields."
         return Claim(message, where=line_of(holder), holder=name)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A generator or data set adds its batches to a container that nothing limits."""
+        for growth in source.growths:
+            giver = source.giver_of(growth)
+            if giver is None or growth.keeps_model:
+                continue
+            if not (growth.is_heavy or growth.is_handed_out):
+                continue
+            name, gives = (giver.name, "yields")
+            if not giver.yields and giver.outer is not None:
+                name, gives = giver.outer.name, "returns"
+            yield source.claim(
+                growth.node,
+                f"`{growth.name}` grows with every batch that `{name}` {gives}.",
+                label=f"{growth.one} per batch, {growth.how_long}",
+            )
 
 
 def _site(holder: Holder) -> GrowthSite | None:

@@ -1,13 +1,23 @@
 """LW205 gradient-registry."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made
 from lowwater.causes._paths import nearest_line
+from lowwater.causes.model_accumulation import ModelAccumulation
 from lowwater.causes.upstream._known_leak import parse_version
 from lowwater.causes.upstream.gradient_registry import GRADIENT_REGISTRY
 from lowwater.model import Evidence, Holder, Tally, tallies
 from lowwater.model.gauges import GRADIENTS
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _HOLDER = "tensorflow gradient registry"
 _UNTRAINED_FIX = (
@@ -58,6 +68,21 @@ class GradientRegistry(Cause):
             for fold in range(10):
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
                     history = pool.apply(train, (fold,))
+
+    Known problems:
+
+        Only models that are trained are found in source, not those that predict with `silu`.
+        A program that uses another backend than TensorFlow is blamed, unless it sets
+        `KERAS_BACKEND` itself.
+
+    Fix safety:
+
+        Safe: `--fix` adds `import lowwater` and `lowwater.mend()` below the imports.
+        Training stays the same to the last bit.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW205"
@@ -65,6 +90,9 @@ class GradientRegistry(Cause):
     fix = GRADIENT_REGISTRY.advice
     known = GRADIENT_REGISTRY
     is_mostly_native = True
+    words = (".fit(", ".train_on_batch(", ".fit_generator(")
+    words_beside = ModelAccumulation.words_beside
+    measured = "5.8 MB for each small model that is built, fitted and dropped"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """The path goes through TensorFlow's registry of gradients."""
@@ -93,6 +121,46 @@ class GradientRegistry(Cause):
             "dropping the models does not free them completely."
         )
         return Claim(message, where=line_of_call(evidence, TRAINING), holder=_HOLDER)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A model is made and trained in a loop, here or in a helper, and nothing repairs it."""
+        seen: set[object] = set()
+        for call, loop in source.made_in_loops("model"):
+            if loop not in seen and _trains(source, loop):
+                if is_repaired(source):
+                    return
+                seen.add(loop)
+                yield source.claim(
+                    call,
+                    "A model is built and trained in each iteration: TensorFlow's gradient "
+                    "registry keeps its graphs and weights.",
+                    label="stays in memory, also after `del` and `clear_session()`",
+                    edits=(source.insertion_after_imports("import lowwater\n\nlowwater.mend()\n"),),
+                    # What is trained stays the same to the last bit: see giveback/mend.
+                    is_safe=True,
+                )
+
+
+def is_repaired(source: "Source") -> bool:
+    """Whether the program asks Lowwater to repair or release, or uses another backend."""
+    known = ("lowwater.mend", "lowwater.lifecycle", "lowwater.release", "lowwater.sessions")
+    is_other = "KERAS_BACKEND" in source.file.text and "tensorflow" not in source.file.text
+    is_asked = "lowwater" in source.file.text
+    return is_other or (is_asked and any(source.calls_library(one, *known) for one in source.calls))
+
+
+def _trains(source: "Source", loop: "ast.AST") -> bool:
+    """Whether a model is trained in a loop, in a graph: an eager one is not traced."""
+    is_trained = is_eager = False
+    for call in source.reached(loop):
+        method = source.method_of(call, "model")
+        is_fit = method in ("fit", "train_on_batch", "fit_generator")
+        is_trained = is_trained or (is_fit and source.is_of_loop(call.func, loop))
+        is_eager = is_eager or any(
+            one.arg == "run_eagerly" and getattr(one.value, "value", None) is True
+            for one in call.keywords
+        )
+    return is_trained and not is_eager
 
 
 def _tracing(evidence: Evidence) -> Tally | None:

@@ -1,10 +1,18 @@
 """LW208 persistent-tape."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._growth import growth_bytes, unexplained_bytes
 from lowwater.causes._paths import line_of, name_of
 from lowwater.model import Evidence, Holder, tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _RECORDS = (
     "A gradient tape records through all rounds: it keeps what every operation needs for its "
@@ -38,6 +46,19 @@ class PersistentTape(Cause):
             with tf.GradientTape() as tape:
                 loss = loss_of(model(x), y)
             gradients = tape.gradient(loss, model.trainable_variables)
+
+    Known problems:
+
+        A tape that stays open over several steps of a loop is found only when the program runs.
+
+    Fix safety:
+
+        There is no automatic fix: gradients that are taken from the tape later must be taken in
+        its step.
+
+    Applies to:
+
+        TensorFlow 2.
     """
 
     code = "LW208"
@@ -47,6 +68,8 @@ class PersistentTape(Cause):
         "after the step."
     )
     is_mostly_native = True
+    words = ("GradientTape",)
+    measured = "860 KiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """A tape lies on the path, or comes with each item where most of the growth is native."""
@@ -71,6 +94,25 @@ class PersistentTape(Cause):
         if open_one is None:
             return None
         return Claim(_RECORDS, where=open_one.where, fix=_CLOSE)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A tape is added to a container, or opened without a block that closes it."""
+        for growth in source.growths:
+            if source.leads_to(growth.value, "tape") is not None:
+                yield source.claim(
+                    growth.node,
+                    f"`{growth.name}` keeps the tape of every {growth.round.name}.",
+                    label="a tape keeps the inputs and results of all operations it has recorded",
+                )
+        for call in source.calls_of("__enter__"):
+            tape = source.receiver(call)
+            if "tape" in source.kinds(tape) and not any(source.calls_of("__exit__")):
+                yield source.claim(
+                    call,
+                    f"`{source.text_of(tape)}` records from here on, and no block ends it.",
+                    label="keeps the inputs and results of every operation that follows",
+                    fix="Open it in a block for each step: `with tf.GradientTape() as tape:`.",
+                )
 
 
 def _is_on_path(holder: Holder) -> bool:

@@ -1,11 +1,19 @@
 """LW202 retraced-function."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _kinds, _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import TRAINING, grown, line_of_call, models_made, retraced, short_name
 from lowwater.causes._paths import function_name
 from lowwater.causes.gradient_registry import is_in_registry
 from lowwater.model import Evidence, Holder, Step, Tally, tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _SHAPES_FIX = (
     "Use one input shape, or a few: for example, pad to the next multiple of 64, or sort inputs "
@@ -40,6 +48,19 @@ class RetracedFunction(Cause):
 
         for step in range(1000):
             train_step(x, tf.constant(step / 1000))
+
+    Known problems:
+
+        New shapes are not found in source, only Python numbers.
+        A number from a library that `lowwater check` does not know is not taken for one.
+
+    Fix safety:
+
+        Unsafe: the function may use the number as a shape or as the length of a `range`.
+
+    Applies to:
+
+        `tf.function` of TensorFlow 2. `jax.jit` takes a number as a value, and is acquitted.
     """
 
     code = "LW202"
@@ -50,6 +71,9 @@ class RetracedFunction(Cause):
         "None])]`."
     )
     is_mostly_native = True
+    words = ("tf.function", "tensorflow.function", "@function", "import function")
+    is_preview = True
+    measured = "about 163 KiB per trace in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """The traces of one function; and graphs in the registry, if only traces can be theirs."""
@@ -78,6 +102,24 @@ class RetracedFunction(Cause):
             return None
         tell = _by_definition if traced.where else _by_call
         return tell(traced, evidence)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A `tf.function` is called with a Python number that differs from call to call."""
+        for call, traced in source.calls_of_traced():
+            if traced.of is not None and traced.of.name == "jax.jit":
+                continue  # JAX traces a Python number as a value
+            for given in (*call.args, *(one.value for one in call.keywords)):
+                if source.is_number(given) and source.changes_by_call(given, call):
+                    number = source.text_of(given)
+                    yield source.claim(
+                        given,
+                        f"`{traced.last_name}` is traced again for every new value of `{number}`, "
+                        "and keeps a graph each time.",
+                        label="a Python number, which is part of the key of a trace",
+                        fix=f"Pass a tensor: `tf.constant({number})`.",
+                        # Not safe: in the function it may be the length of a range, or a shape.
+                        edits=source.wrapped(given, "tensorflow.constant"),
+                    )
 
 
 def _function(holder: Holder) -> Step | None:

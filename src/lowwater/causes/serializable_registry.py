@@ -1,12 +1,22 @@
 """LW213 serializable-registry."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._paths import below, global_of_library
 from lowwater.causes.upstream.serializable_registry import SERIALIZABLE_REGISTRY
 from lowwater.model import Evidence, Holder
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
+
 _TABLES = frozenset({"GLOBAL_CUSTOM_NAMES", "GLOBAL_CUSTOM_OBJECTS"})
+
+_REGISTERS = tuple(f"keras.{module}.register_keras_serializable" for module in ("saving", "utils"))
 
 
 class SerializableRegistry(Cause):
@@ -44,12 +54,27 @@ class SerializableRegistry(Cause):
 
         for fold in range(10):
             model.compile("sgd", Weighted(load_weights(fold)))
+
+    Known problems:
+
+        Classes that are registered by a cell of a notebook, run again and again, are found only
+        when it runs.
+
+    Fix safety:
+
+        There is no automatic fix: what must move out of the loop is for you to decide.
+
+    Applies to:
+
+        Keras 2.4 and later, Keras 3 on every backend.
     """
 
     code = "LW213"
     name = "serializable-registry"
     fix = SERIALIZABLE_REGISTRY.advice
     known = SERIALIZABLE_REGISTRY
+    words = ("register_keras_serializable",)
+    measured = "512 KiB per iteration in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """One of the two tables of Keras."""
@@ -61,3 +86,15 @@ class SerializableRegistry(Cause):
         message = f"The Keras table of registered classes grows by {rate}."
         where = next((step.where for step in below(holder) if step.where), None)
         return Claim(message, where=where, holder="keras registered classes")
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A class or function is defined and registered again in each round."""
+        for decorator, defined in source.decorated_by(*_REGISTERS):
+            repeated = next(iter(source.rounds(defined.node)), None)
+            if repeated is not None:
+                yield source.claim(
+                    decorator,
+                    f"`{defined.name}` is registered again in every {repeated.name}, and Keras "
+                    "keeps each.",
+                    label="stays until the process ends, with all that it refers to",
+                )

@@ -1,5 +1,7 @@
 """LW210 xla-cache."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.causes import _words
 from lowwater.causes._cause import Cause, Claim
 from lowwater.causes._lines import (
@@ -13,6 +15,12 @@ from lowwater.causes._lines import (
 )
 from lowwater.causes.upstream.xla_cache import XLA_CACHE
 from lowwater.model import Evidence, Tally, tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lowwater.check.source import Source
+    from lowwater.model.source import SourceClaim
 
 _HOLDER = "tensorflow XLA cache"
 _USING = (*TRAINING, "predict", "evaluate", "predict_on_batch", "test_on_batch")
@@ -46,6 +54,19 @@ class XlaCache(Cause):
             model.compile("adam", "mse", jit_compile=False)
             model.predict(x[fold])
             keras.utils.clear_session()
+
+    Known problems:
+
+        The default, `jit_compile="auto"`, is not blamed: it compiles only on machines with a
+        GPU.
+
+    Fix safety:
+
+        There is no automatic fix: without XLA a step may be slower.
+
+    Applies to:
+
+        TensorFlow 2.11 and later.
     """
 
     code = "LW210"
@@ -53,6 +74,8 @@ class XlaCache(Cause):
     fix = XLA_CACHE.advice
     known = XLA_CACHE
     is_mostly_native = True
+    words = ("jit_compile",)
+    measured = "2 MB for each small model that is fitted, 0.4 MB for each that predicts"
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Functions to compile are made in every interval, or one that is there is compiled on."""
@@ -68,6 +91,23 @@ class XlaCache(Cause):
             return None
         message = "XLA also compiled each of these, and TensorFlow keeps the compiled programs."
         return Claim(message, where=made.where, holder=_HOLDER)
+
+    def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
+        """A model or a function is compiled with XLA in each round."""
+        for call in source.calls_of("compile", "function"):
+            is_xla = any(one.arg == "jit_compile" and getattr(one.value, "value", None) is True
+                         for one in call.keywords)  # fmt: skip
+            is_compiled = source.method_of(call, "model") == "compile" or source.calls_library(
+                call, "tensorflow.function"
+            )
+            rounds = source.rounds(call) if is_xla and is_compiled else []
+            if rounds:
+                yield source.claim(
+                    call,
+                    f"XLA compiles a new program in every {rounds[0].name}, and TensorFlow keeps "
+                    "each.",
+                    label="the program stays until the process ends",
+                )
 
 
 def _of_functions(made: Tally, evidence: Evidence) -> Claim:

@@ -10,7 +10,7 @@ import click
 from lowwater.errors import LowwaterError
 from lowwater.model.printable import one_line
 
-COMMANDS = ("run", "diagnose", "report", "explain", "gpu", "footprint", "doctor", "demo")
+COMMANDS = ("run", "diagnose", "check", "report", "explain", "gpu", "footprint", "doctor", "demo")
 
 
 class _Commands(click.Group):

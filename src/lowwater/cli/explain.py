@@ -141,6 +141,9 @@ def _print_page(console: Screen, page: Page) -> None:
         console.print(_prose(page.upstream))
     console.print()
     console.print(_prose(f"Fix: {page.fix}"))
+    for title, text in page.of_source:
+        console.print()
+        console.print(_prose(f"{title}: {text}"))
 
 
 def _prose(text: str) -> Text:

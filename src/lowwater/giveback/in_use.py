@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from lowwater.agent.census.roots import variables_of
-from lowwater.model.frameworks import KERAS, package_of
+from lowwater.model.frameworks import is_call_of_keras
 
 _AT_WORK = frozenset(
     (
@@ -25,7 +25,7 @@ def at_work() -> list[tuple[Any, str]]:
     for identity, innermost in sys._current_frames().items():  # noqa: SLF001 - documented
         thread = "this thread" if identity == here else f"thread {names.get(identity, identity)!r}"
         for frame in _frames(innermost):
-            if frame.f_code.co_name in _AT_WORK and _is_keras(frame):
+            if frame.f_code.co_name in _AT_WORK and is_call_of_keras(frame):
                 model: Any = variables_of(frame).get("self")
                 found.setdefault(id(model), (model, f"`{frame.f_code.co_name}` on {thread}"))
     # One of the frames is our own, and would hold itself.
@@ -38,7 +38,9 @@ def other_thread_in_keras() -> str:
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     here = threading.get_ident()
     others = {key: one for key, one in sys._current_frames().items() if key != here}  # noqa: SLF001
-    busy = [key for key, innermost in others.items() if any(map(_is_keras, _frames(innermost)))]
+    busy = [
+        key for key, innermost in others.items() if any(map(is_call_of_keras, _frames(innermost)))
+    ]
     return f"thread {names.get(busy[0], busy[0])!r}" if busy else ""
 
 
@@ -47,8 +49,3 @@ def _frames(innermost: FrameType) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
-
-
-def _is_keras(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__")
-    return isinstance(module, str) and package_of(module) in KERAS

@@ -48,7 +48,7 @@ class PoolPeaks:
         if len(self._points) < FEWEST:
             return f"only {len(self._points)} batch sizes could be measured"
         if 2 * self._forecast.miss > WIDEST:
-            return "its steps do not allocate evenly with the batch"
+            return "the allocations of a step do not grow evenly with the batch"
         return ""
 
     @property

@@ -47,6 +47,8 @@ class GpuWatch:
         answer = self._driver if isinstance(self._driver, NotMeasured) else self._driver.gpus()
         if isinstance(answer, NotMeasured):
             self._tell_reason(_DRIVER, answer.why)
+            for index in self._latest:  # said once, for all of them
+                self._tell_reason(f"GPU {index}", None)
             return
         self._tell_reason(_DRIVER, None)
         for number, gpu in enumerate(answer):

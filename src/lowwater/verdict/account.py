@@ -204,7 +204,7 @@ def _account(marks: Series, stretch: int) -> Account:
     start, stop = rest[first].start if rest else 0, rest[-1].stop if rest else 0
     present = _without_jumps(
         Series(marks.x[start:stop], marks.y[start:stop]),
-        _discontinuities(marks, rest[first:], noise),
+        _events(_discontinuities(marks, rest[first:], noise)),
     )
     return Account(
         marks,
@@ -328,6 +328,17 @@ def _discontinuities(marks: Series, pieces: list[Piece], noise: float) -> list[J
         if abs(size) > POLICY.standard_errors * noise:
             found.append(Jump(at, size))
     return found
+
+
+def _events(found: list[Jump]) -> list[Jump]:
+    """Those that are no part of how it rises: not falls that recur, nor what rises as far.
+
+    Without its falls, a sawtooth would be a line.
+    """
+    falls = [-jump.size for jump in found if jump.size < 0]
+    if len(falls) < POLICY.jumps_that_recur:
+        return found
+    return [jump for jump in found if jump.size > POLICY.alike * max(falls)]
 
 
 def _jumps(marks: Series, pieces: list[Piece], noise: float) -> list[Jump]:

@@ -40,8 +40,10 @@ def explain(case: Case, account: Account, asked: Asked) -> Explained:
     mapped = _mapped_files(case, asked)
     if mapped:
         return _beside(mapped, case, account) if trickle else mapped
-    found = _reserved(case, account, asked) or _warm_up(case, account, asked) or trickle
-    return found or _slow_cache(case, account, asked) or _flat(case, account)
+    found = _reserved(case, account, asked)
+    # What creeps on is told beside a jump, but would be hidden by a fill.
+    found = found or (None if trickle else _slow_cache(case, account, asked))
+    return found or _warm_up(case, account, asked) or trickle or _flat(case, account)
 
 
 def is_noticeable(text: str, jump: float, level: float, asked: Asked) -> bool:
@@ -57,7 +59,8 @@ def _risen(account: Account) -> float:
     return account.growth.slope * account.present.span if account.rises_as_far_as_seen else 0.0
 
 
-def _subject(case: Case) -> str:
+def subject(case: Case) -> str:
+    """What a sentence about the case begins with: `host memory in use`."""
     return words.memory_of(case.place, is_resident=case.is_resident)
 
 
@@ -103,10 +106,14 @@ def _cache(case: Case, asked: Asked) -> Explained | None:
 def _slow_cache(case: Case, account: Account, asked: Asked) -> Explained | None:
     """It rose for so many rounds that none of them added much, and has settled."""
     gained, noise = account.gained, account.noise
+    steps = np.diff(np.minimum(case.marks.y, _level(case)))
     has_filled = (
         asked.whether("Slow cache: did it rise before?", (account.rate_before or 0.0) > 0)
         and asked.at_least("Slow cache: did it rise by enough?", gained, "told_rise_bytes")
         and asked.at_least("Slow cache: is that beyond noise?", gained, "standard_errors", of=noise)
+        and asked.at_most(
+            "Slow cache: is no step most of it?", float(steps.max()), "most_in_one_step", of=gained
+        )
     )
     if not has_filled:
         return None
@@ -118,7 +125,7 @@ def _full(case: Case, risen: float, full: int, since: str) -> Explained:
     """A cache that had all that it has at the mark with the index `full`."""
     return Explained(
         Kind.CACHE,
-        f"{_subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} "
+        f"{subject(case)} rose by {format_bytes(risen)} until {words.one(case.unit)} "
         f"{case.marks.x[full]:.0f} and has {since} grown since, like a full cache or buffer",
     )
 
@@ -243,7 +250,7 @@ def _warm_up(case: Case, account: Account, asked: Asked) -> Explained | None:
         because = f"rose by {risen} until {one} {since}; since then it {_now(case, account)}"
     else:
         because = f"rose by {risen} and has been level since {one} {since}"
-    return Explained(Kind.WARM_UP, f"{_subject(case)} {because}")
+    return Explained(Kind.WARM_UP, f"{subject(case)} {because}")
 
 
 def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
@@ -253,7 +260,7 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
         return None
     return Explained(
         Kind.TRICKLE,
-        f"{_subject(case)} grows by {format_bytes(rate)} per {words.one(case.unit)}, "
+        f"{subject(case)} grows by {format_bytes(rate)} per {words.one(case.unit)}, "
         f"{format_bytes(_risen(account))} so far{_caution(case, account)}. "
         f"{words.amounts(rate, case.unit)}",
     )
@@ -262,7 +269,7 @@ def _trickle(case: Case, account: Account, asked: Asked) -> Explained | None:
 def _beside(mapped: Explained, case: Case, account: Account) -> Explained:
     """What grows for certain is never flat, even where something else is what a user saw."""
     adds_up_to = words.amounts(account.growth.slope, case.unit)
-    because = f"{mapped.because}; {_subject(case)} {_now(case, account)}. {adds_up_to}"
+    because = f"{mapped.because}; {subject(case)} {_now(case, account)}. {adds_up_to}"
     return Explained(Kind.TRICKLE, because)
 
 
@@ -271,5 +278,5 @@ def _flat(case: Case, account: Account) -> Explained:
     over = f"over {rounds} {words.many(case.unit)} after warm-up"
     swing = format_bytes(float(np.ptp(steady.y)))
     if account.growth.high < 0:
-        return Explained(Kind.FLAT, f"{_subject(case)} fell by {swing} {over}")
-    return Explained(Kind.FLAT, f"{_subject(case)} stayed within {swing} {over}")
+        return Explained(Kind.FLAT, f"{subject(case)} fell by {swing} {over}")
+    return Explained(Kind.FLAT, f"{subject(case)} stayed within {swing} {over}")

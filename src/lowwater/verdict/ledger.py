@@ -49,9 +49,7 @@ _GROWN_REMARK: Final = "at least; from what the driver counts"
 _FROM_LIMIT_REMARK: Final = "TensorFlow's limit; the driver does not confirm it"
 # Refused, TensorFlow asks for a tenth less: the context could hide that.
 _LIMIT_REMARK: Final = "TensorFlow's limit; the driver counts at least as much"
-_REFUSED_REMARK: Final = (
-    "there was no room for TensorFlow's limit; it then asks for a tenth less, until it gets it"
-)
+_REFUSED_REMARK: Final = "there was no room for TensorFlow's limit, so TensorFlow took less"
 
 
 _UNTIL_REMARK: Final = "as last counted: at the end the driver no longer answered"

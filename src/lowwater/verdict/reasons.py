@@ -13,7 +13,7 @@ from lowwater.verdict.account import Account
 from lowwater.verdict.asked import Asked
 from lowwater.verdict.case import CLOCK_UNIT, Case
 from lowwater.verdict.growth import is_slow, rounds_to_certainty
-from lowwater.verdict.kept import explain
+from lowwater.verdict.kept import explain, subject
 from lowwater.verdict.series import Series
 from lowwater.verdict.trend import Trend, trend
 
@@ -22,7 +22,7 @@ def leak(case: Case, growth: Trend, since: float | None = None) -> Verdict:
     """Bytes in use rise, and go on rising; `since` is given when they began late."""
     growth = _with_garbage(case, _with_error_of_blocks(case, growth))
     when = _late(case, growth, since) if since is not None else _throughout(case, growth)
-    because = f"{_subject(case)} {when} ({words.between(growth)})"
+    because = f"{subject(case)} {when} ({words.between(growth)})"
     return build(case, Kind.LEAK, because + _if_slow(case, growth), growth)
 
 
@@ -30,7 +30,7 @@ def leak_under_garbage(case: Case, live: Trend, freed_bytes: int) -> Verdict:
     """What the collector leaves behind rises."""
     live = _with_error_of_blocks(case, live)
     because = (
-        f"{_subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
+        f"{subject(case)} rose by {format_bytes(live.slope)} per {words.one(case.unit)} "
         f"({words.between(live)}), counting only what is still in use after "
         f"{len(case.collected.x)} garbage collections; each freed about "
         f"{format_bytes(freed_bytes)}"
@@ -42,7 +42,7 @@ def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
     """It falls back, but never as low as before."""
     lows = _with_error_of_blocks(case, lows)
     because = (
-        f"{_subject(case)} falls back now and then, but its low points rise by "
+        f"{subject(case)} falls back now and then, but its low points rise by "
         f"{format_bytes(lows.slope)} per {words.one(case.unit)} ({words.between(lows)})"
     )
     return build(case, Kind.LEAK, because + _if_slow(case, lows), lows)
@@ -51,7 +51,7 @@ def leak_under_sawtooth(case: Case, lows: Trend) -> Verdict:
 def sawtooth(case: Case, lows: Series) -> Verdict:
     """It falls back by itself to one level."""
     because = (
-        f"{_subject(case)} rises and falls: it fell back {len(lows)} times to about "
+        f"{subject(case)} rises and falls: it fell back {len(lows)} times to about "
         f"{format_bytes(float(np.median(lows.y)))}"
     )
     return build(case, Kind.SAWTOOTH, because, trend(lows))
@@ -64,7 +64,7 @@ def waits_for_collector(case: Case, live: Trend | None, freed_bytes: int) -> Ver
         rate = f"{format_bytes(live.slope)} per {words.one(case.unit)}"
         left = f"grows by {rate}, {format_bytes(live.slope * case.steady.span)} so far"
     because = (
-        f"{_subject(case)} rises until Python collects garbage: a collection freed "
+        f"{subject(case)} rises until Python collects garbage: a collection freed "
         f"{format_bytes(freed_bytes)}, and what remains {left}"
     )
     return build(case, Kind.SAWTOOTH, because, live)
@@ -80,9 +80,7 @@ def needs_more(case: Case, growth: Trend, more: int, why: str = "") -> Verdict:
     """Not enough to tell, and how many more rounds would do."""
     more = max(more, 1, rounds_to_certainty(case.steady, growth.slope))
     reason = f": {why}" if why else ""
-    seen = (
-        f"{_subject(case)} cannot be judged after {words.counted(case.rounds, case.unit)}{reason}"
-    )
+    seen = f"{subject(case)} cannot be judged after {words.counted(case.rounds, case.unit)}{reason}"
     return _unsure(case, seen, growth, more)
 
 
@@ -128,7 +126,7 @@ def foreign_allocator(case: Case, growth: Trend) -> Verdict:
 def only_by_clock(case: Case, growth: Trend) -> Verdict:
     """It has more than doubled, and no round trip shows whether it should have."""
     because = (
-        f"{_subject(case)} rose by {format_bytes(growth.slope)} per second, which may be data "
+        f"{subject(case)} rose by {format_bytes(growth.slope)} per second, which may be data "
         'being loaded; mark the round trips with lowwater.boundary("episode") to judge'
     )
     return build(case, Kind.INCONCLUSIVE, because, growth)
@@ -190,7 +188,3 @@ def _throughout(case: Case, growth: Trend) -> str:
 def _late(case: Case, growth: Trend, since: float) -> str:
     unit = words.one(case.unit)
     return f"has risen since {unit} {since:.0f}, by {format_bytes(growth.slope)} per {unit}"
-
-
-def _subject(case: Case) -> str:
-    return words.memory_of(case.place, is_resident=case.is_resident)

@@ -1,9 +1,13 @@
 """How verdicts speak of units, places and amounts."""
 
+from typing import TYPE_CHECKING
+
 from lowwater.model import Unit, gauges
 from lowwater.model.plural import plural
 from lowwater.model.units import format_bytes, format_interval
-from lowwater.verdict.trend import Trend
+
+if TYPE_CHECKING:
+    from lowwater.verdict.trend import Trend
 
 _CALLS = (
     *("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch"),
@@ -42,7 +46,7 @@ def memory_of(place: str, *, is_resident: bool = False) -> str:
     return f"{place} memory in use" if place != gauges.HOST else "host memory in use"
 
 
-def between(trend: Trend) -> str:
+def between(trend: "Trend") -> str:
     """An interval next to its estimate: `3.9 … 4.1`, with units only where they differ."""
     return format_interval(trend.low, trend.high, trend.slope)
 

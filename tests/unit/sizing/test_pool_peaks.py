@@ -94,7 +94,9 @@ def test_allocation_that_grows_with_the_square_of_the_batch_is_refused():
     told = curve_of(points, FIXED).at(128)
 
     assert told.peak_bytes is None
-    assert told.because.endswith("because its steps do not allocate evenly with the batch")
+    assert told.because.endswith(
+        "because the allocations of a step do not grow evenly with the batch"
+    )
 
 
 def test_allocations_that_bend_a_little_are_less_sure_the_farther_away():

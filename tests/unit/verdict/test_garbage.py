@@ -33,7 +33,7 @@ def test_garbage_that_collections_give_back_is_no_leak():
 
 
 def test_predict_in_a_loop_is_garbage():
-    calls = a_run(240, unit="predict").leaves_garbage(mib=1 / 64).collects([30, 60, 90, 150, 220])
+    calls = a_run(240, unit="predict").leaves_garbage(mib=1 / 32).collects([30, 60, 90, 150, 220])
 
     assert verdict_of(calls).kind is Kind.SAWTOOTH
 
@@ -311,3 +311,21 @@ def test_garbage_that_collections_find_again_is_garbage_however_busy_a_thread_is
     verdict = judge(replace(timeline, collections=tuple(seen)))[0]
 
     assert verdict.kind in (Kind.SAWTOOTH, Kind.INCONCLUSIVE), verdict.because
+
+
+@pytest.mark.parametrize("rounds", [20, 40, 100])
+def test_garbage_that_python_collects_by_itself_is_no_leak_however_small_its_teeth(rounds):
+    """Less than a megabyte each, and no collection of ours was due: without falls, a line."""
+    timeline = a_run(rounds).timeline()
+    teeth = [
+        replace(
+            one,
+            gauges={
+                **one.gauges,
+                "heap_used": one.gauges["heap_used"] + 200_000 * (one.ordinal % 5),
+            },
+        )
+        for one in timeline.samples
+    ]
+
+    assert judge(replace(timeline, samples=tuple(teeth)))[0].is_leak is False

@@ -368,3 +368,30 @@ def test_growth_below_rounds_that_take_turns_is_not_flat():
 
     assert verdict.kind is Kind.TRICKLE
     assert verdict.interval_bytes[0] > 0
+
+
+@pytest.mark.parametrize(("garbage_mib", "every"), [(0.2, 5), (0.2, 7), (0.3, 9)])
+@pytest.mark.parametrize("rounds", [33, 45, 75, 87, 120])
+def test_garbage_behind_a_fill_that_stopped_late_is_no_leak(garbage_mib, every, rounds):
+    """Of a real run: a replay buffer was full, and each `fit` left garbage that Python collects.
+
+    The teeth are small beside the fill, and without their falls they are a line.
+    """
+    timeline = a_run(rounds).fills(mib=52, until=26).timeline()
+    with_garbage = [
+        replace(
+            one,
+            gauges={
+                **one.gauges,
+                "heap_used": one.gauges["heap_used"]
+                + round(garbage_mib * MIB * (one.ordinal % every)),
+            },
+        )
+        for one in timeline.samples
+    ]
+    verdict = judge(replace(timeline, samples=tuple(with_garbage)))[0]
+
+    assert verdict.is_leak is not True, verdict.because
+    if rounds >= 75:
+        assert verdict.kind is Kind.CACHE, verdict.because
+        assert "until epoch 26" in verdict.because or "until epoch 27" in verdict.because

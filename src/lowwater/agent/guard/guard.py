@@ -19,7 +19,7 @@ from lowwater.agent.instrumentation.keras_calls import CALLS
 from lowwater.agent.journal import Journal
 from lowwater.agent.observer import BY_TIME
 from lowwater.errors import StoppedByGuard
-from lowwater.model.frameworks import KERAS, package_of
+from lowwater.model.frameworks import is_call_of_keras
 from lowwater.model.gauges import HOST
 from lowwater.model.guard import Guarded, Room
 from lowwater.model.interruption import let_through, quietly
@@ -359,8 +359,7 @@ def _is_within_fit() -> bool:
     """Whether a `fit` of Keras runs in this thread."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
-        package = package_of(str(frame.f_globals.get("__name__", "")))
-        if frame.f_code.co_name == "fit" and package in KERAS:
+        if frame.f_code.co_name == "fit" and is_call_of_keras(frame):
             return True
         frame = frame.f_back
     return False
