@@ -69,7 +69,6 @@ class DatasetCache(Cause):
     is_mostly_native = True
     words = (".cache(",)
     measured = "1.7 MiB per epoch in the specimen of this rule"
-    is_preview = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
         """The program keeps data sets, and there are as many more caches as these."""

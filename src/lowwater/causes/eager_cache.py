@@ -23,6 +23,8 @@ from lowwater.model.policy import POLICY
 from lowwater.model.units import format_bytes
 
 if TYPE_CHECKING:
+    import ast
+
     from lowwater.check.source import Source
     from lowwater.model.source import SourceClaim
 
@@ -115,8 +117,8 @@ class EagerCache(Cause):
 
     Known problems:
 
-        Only random numbers under a global seed are found in source. Changing shapes and Python
-        numbers are found when the program runs.
+        Only random numbers under a global seed and eager `py_function` calls are found in source.
+        Changing shapes and Python numbers are found when the program runs.
         A seed that another file sets is not seen.
 
     Fix safety:
@@ -133,9 +135,9 @@ class EagerCache(Cause):
     fix = EAGER_CACHE.advice
     known = EAGER_CACHE
     is_mostly_native = True
-    words = ("random.",)
-    words_beside = ("set_seed(", "set_random_seed(")
-    measured = "36 KB per call"
+    words = ("random.", "py_function")
+    words_beside = ("set_seed(", "set_random_seed(", "py_function")
+    measured = "36 KB per call, 40 KB per call of a `py_function`"
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:
         """New seeds, shapes, names or numbers in every interval, and enough of them."""
@@ -153,22 +155,25 @@ class EagerCache(Cause):
         return _of_shapes(evidence) or (_of_models(evidence) if held_bytes is None else None)
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
-        """Random numbers are drawn eagerly in a loop, under a global seed."""
-        if not any(source.calls_library(call, *_SEEDS) for call in source.calls_of(*_SEED_NAMES)):
-            return
-        for call in source.calls_of(*_DRAWS):
-            names = (f"tensorflow.random.{one}" for one in _DRAWS)
-            if not source.calls_library(call, *names):
-                continue
-            repeated = next(filter(source.is_worked_through, source.rounds(call)), None)
-            if repeated is not None and source.is_eager(call):
-                drawn = source.text_of(call.func)
+        """An eager loop draws random numbers under a global seed, or runs a `py_function`."""
+        for call in _seeded(source):
+            yield source.claim(
+                call,
+                f"`{source.text_of(call.func)}` draws under a global seed in every iteration: "
+                "TensorFlow keeps a new kernel for each call.",
+                label="36 KB per call, until `clear_session()`",
+                fix=_SEEDED_FIX,
+            )
+        for call in source.calls_of("py_function"):
+            is_tensorflows = source.calls_library(call, "tensorflow.py_function")
+            # An eager `numpy_function` calls the Python function itself, and needs no kernel.
+            if is_tensorflows and _is_repeated(source, call):
                 yield source.claim(
                     call,
-                    f"`{drawn}` draws under a global seed in every {repeated.name}: TensorFlow "
+                    f"`{source.text_of(call.func)}` runs eagerly in every iteration: TensorFlow "
                     "keeps a new kernel for each call.",
-                    label="36 KB per call, until `clear_session()`",
-                    fix=_SEEDED_FIX,
+                    label="40 KB per call, until `clear_session()`",
+                    fix="Call the Python function itself: in eager mode it needs no wrapper.",
                 )
 
 
@@ -291,3 +296,18 @@ def _of_models_made(made: Tally, evidence: Evidence) -> Claim:
     message = "Models are built again and again, and TensorFlow keeps kernels for each."
     where = made.where or line_of_call(evidence, TRAINING)
     return Claim(message, where, _KERNELS, _NAME_FIX, "tensorflow/tensorflow#40171")
+
+
+def _seeded(source: "Source") -> "Iterator[ast.Call]":
+    """The eager draws of a program that has set a global seed."""
+    if not any(source.calls_library(call, *_SEEDS) for call in source.calls_of(*_SEED_NAMES)):
+        return
+    names = [f"tensorflow.random.{one}" for one in _DRAWS]
+    for call in source.calls_of(*_DRAWS):
+        if source.calls_library(call, *names) and _is_repeated(source, call):
+            yield call
+
+
+def _is_repeated(source: "Source", call: "ast.Call") -> bool:
+    """Whether Python runs a call again and again, outside all graphs."""
+    return any(map(source.is_worked_through, source.rounds(call))) and source.is_eager(call)

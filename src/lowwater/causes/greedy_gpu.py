@@ -65,6 +65,7 @@ class GreedyGpu(Cause):
         "`lowwater run --gpu-memory-growth`."
     )
     words = ("Process(", "Pool(", "ProcessPoolExecutor(")
+    is_preview = True
     words_beside = ("tensorflow", "keras")
 
     def in_verdict(self, evidence: Evidence) -> Claim | None:

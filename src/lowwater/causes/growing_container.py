@@ -135,6 +135,7 @@ class GrowingContainer(Cause):
                     growth.node,
                     f"`{growth.name}` keeps {growth.what} of every {growth.round.name}.",
                     label=f"{growth.one} per {growth.round.name}, and none is ever removed",
+                    fix=_FIXES.get(growth.container_type),
                 )
 
 

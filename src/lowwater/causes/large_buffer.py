@@ -66,7 +66,6 @@ class LargeBuffer(Cause):
     is_mostly_native = True
     words = (".shuffle(",)
     measured = "52.7 MiB, once, in the specimen of this rule"
-    is_preview = True
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002
         """Ever more pipelines live, each with a buffer of its own."""

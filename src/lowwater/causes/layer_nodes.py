@@ -121,7 +121,7 @@ def _first_layer(holder: Holder) -> Step:
 
 def _extended(source: "Source", call: "ast.Call") -> "ast.expr | None":
     """The model on whose output a call puts a new layer."""
-    if not call.args or not source.is_made_here(call.func, "layer"):
+    given = source.attribute_owner(call.args[0], "output", "outputs") if call.args else None
+    if given is None or not source.is_made_here(call.func, "layer"):
         return None
-    given = source.attribute_owner(call.args[0], "output", "outputs")
-    return given if given is not None and "model" in source.kinds(given) else None
+    return given if "model" in source.kinds(given) else None

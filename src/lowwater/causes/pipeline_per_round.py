@@ -79,7 +79,6 @@ class PipelinePerRound(Cause):
         ".map(",
     )
     measured = "2.0 MiB per iteration in the specimen of this rule"
-    is_preview = True
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:  # noqa: ARG002
         """The default graph's list of Python functions."""

@@ -88,7 +88,7 @@ class TracebackRetention(Cause):
 
     def find_in_source(self, source: "Source") -> "Iterator[SourceClaim]":
         """The exception of a failed call that had data is added to a container."""
-        for growth in source.growths:
+        for growth in source.growths if source.keeps_exceptions else ():
             if "exception" in growth.kinds and _had_data(growth):
                 yield source.claim(
                     growth.node,

@@ -60,6 +60,7 @@ class WaitsForCollector(Cause):
     name = "waits-for-collector"
     fix = "Call `gc.collect()` once per round, after the last use of large objects."
     words = ("gc.disable", "gc import", ".predict(")
+    is_preview = True
     measured = "16 KB per call of `predict`, until garbage is collected"
 
     def in_rest(self, rest_bytes: int, evidence: Evidence) -> Claim | None:  # noqa: ARG002

@@ -118,6 +118,11 @@ class SourceGrowth:
             return is_in_constructor or self.owner in (ValueKind.MODEL, ValueKind.LAYER)
         if not self.place.scope.is_function:
             return False
+        cls = self.place.scope.outer
+        if cls is not None and cls.is_class:
+            kind = self.source.names.instance(cls).kind
+            if kind in (ValueKind.MODEL, ValueKind.LAYER):
+                return True
         calls = [call for inner in self.place.scope.inside() for call in inner.calls]
         return any(self._is_item(call.func) or self._is_passed_on(call) for call in calls)
 
@@ -171,6 +176,13 @@ class SourceGrowth:
             and is_at(node, self.place)
             for node in ast.walk(self.place.scope.node)
         )
+
+    @property
+    def container_type(self) -> str:
+        """`list`, `dict`, `set`, `deque`; empty where it is not known."""
+        things = self.source.things(self.container)
+        names = [one.last_name for one in things if one.kind is ValueKind.CONTAINER]
+        return names[0].lower().removeprefix("default").removeprefix("ordered") if names else ""
 
     @cached_property
     def is_known_container(self) -> bool:

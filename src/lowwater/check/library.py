@@ -335,6 +335,8 @@ def base_kind(name: str) -> ValueKind | None:
         return None
     if last in _BASES:
         return _BASES[last]
+    if package == "tensorflow" and last == "Module":
+        return ValueKind.LAYER
     made = made_by(name)
     return made if made in _BASES.values() else None
 

@@ -158,18 +158,14 @@ def trains(source: "Source", node: ast.AST) -> bool:
 
 def traced_training(source: "Source") -> Iterator[tuple[ast.AST, Round]]:
     """Each `tf.function` with a training step in it that is made again in each round."""
-    for call in source.calls:
+    for call in source.calls_of("function"):
         if source.calls_library(call, *_WRAPPERS) and call.args:
             inner = [one.scope for one in source.things(call.args[0])]
             if any(one is not None and has_training_step(one) for one in inner):
                 yield from ((call, one) for one in source.rounds(call)[-1:])
-    for scope in source.scopes:
-        node = scope.node
-        if scope.is_function and has_training_step(scope):
-            for decorator in getattr(node, "decorator_list", ()):
-                func = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if any(one.name in _WRAPPERS for one in source.things(func)):
-                    yield from ((decorator, one) for one in _rounds_of_def(source, scope)[-1:])
+    for decorator, function in source.decorated_by(*_WRAPPERS):
+        if function.is_function and has_training_step(function):
+            yield from ((decorator, one) for one in _rounds_of_def(source, function)[-1:])
 
 
 def _rounds_of_def(source: "Source", function: SourceScope) -> list[Round]:

@@ -374,7 +374,13 @@ class Resolver:
         by_name = self._calls_by_name(function.file)
         calls = by_name.get(wanted.name, [])
         if function.name == "__call__" and function.outer is not None:
-            calls, wanted = [], function
+            # `Scorer(scale)(x)`: an object that is called where it is made.
+            yield from (
+                call
+                for call in by_name.get("", [])[:_MOST_CALLERS]
+                if any(thing.scope is function.outer for thing in self.things(call.func))
+            )
+            return
         for call in calls[:_MOST_CALLERS]:
             if any(_is_of(thing, wanted) for thing in self.things(call.func)):
                 yield call

@@ -548,6 +548,16 @@ class Source:
         bound = [] if holder is None else holder.binds[getattr(value, "id", "")]
         return any(one.how is How.ENTERED for one in bound)
 
+    @property
+    def keeps_exceptions(self) -> bool:
+        """Whether some `except` gives its exception a name."""
+        return any(
+            one.how is How.EXCEPTION
+            for scope in self.scopes
+            for bound in scope.binds.values()
+            for one in bound
+        )
+
     def tried_before(self, handled: ast.AST) -> Iterator[ast.Call]:
         """The calls of the `try`, here and in what it calls, whose `except` a node is in."""
         tried = next((one for one in around(handled) if isinstance(one, ast.Try)), None)
@@ -564,10 +574,13 @@ class Source:
 
     def decorated_by(self, *names: str) -> Iterator[tuple[ast.expr, SourceScope]]:
         """The decorators of the file that are one of these, with the function or class."""
+        last_names = {one.rpartition(".")[2] for one in names}
         for scope in self.scopes:
             for one in getattr(scope.node, "decorator_list", ()):
                 func = one.func if isinstance(one, ast.Call) else one
-                if any(thing.name in names for thing in self.things(func)):
+                if last_name(func) in last_names and any(
+                    thing.name in names for thing in self.things(func)
+                ):
                     yield one, scope
 
     def traced_training(self) -> Iterator[tuple[ast.AST, Round]]:

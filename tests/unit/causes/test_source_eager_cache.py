@@ -70,3 +70,30 @@ def test_every_seed_and_draw_is_found(text):
 )
 def test_draws_in_graphs_or_from_a_generator_are_acquitted(text):
     assert codes(text) == []
+
+
+CHECK = "def check(batch):\n    return tf.py_function(is_finite, [batch], tf.bool)\n"
+
+
+def test_an_eager_py_function_in_a_loop_is_found():
+    [finding] = findings_in(f"{HEAD}{CHECK}for step in range(99):\n    check(batch)\n")
+
+    assert (finding.code, finding.span.line) == ("LW209", 4)
+    assert finding.message == (
+        "`tf.py_function` runs eagerly in every iteration: TensorFlow keeps a new kernel for each "
+        "call."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{CHECK}check(batch)\n",
+        f"{CHECK.replace('tf.py_', 'tf.numpy_')}for step in range(99):\n    check(batch)\n",
+        f"{CHECK}data = data.map(check)\nfor step in range(99):\n    check(batch)\n",
+        f"@tf.function\n{CHECK}for step in range(99):\n    check(batch)\n",
+        f"{CHECK}for name in names:\n    check(name)\n",
+    ],
+)
+def test_a_py_function_in_a_graph_or_called_once_is_acquitted(text):
+    assert codes(f"data = tf.data.Dataset.range(9)\n{text}") == []

@@ -21,6 +21,22 @@ def test_tensors_of_every_round_are_found():
     assert finding.label == "a tensor per iteration, and none is ever removed"
 
 
+@pytest.mark.parametrize(
+    ("container", "adding", "fix"),
+    [
+        ("{}", "[n] = x", "Delete entries"),
+        ("set()", ".add(x)", "Discard members"),
+        ("collections.deque()", ".append(x)", "Give it a maximum length"),
+        ("collections.defaultdict(list)", "[n] = x", "Delete entries"),
+    ],
+)
+def test_the_fix_is_that_of_the_container(container, adding, fix):
+    text = f"box = {container}\nfor n in range(99):\n    x = np.zeros(9)\n    box{adding}\n"
+    [finding] = findings_in(HEAD + text)
+
+    assert finding.fix.startswith(fix)
+
+
 MEMORY = (
     "class Memory:\n    def __init__(self):\n        self.items = []\n"
     "    def remember(self, state):\n        self.items.append((state, 1.0))\n"

@@ -144,6 +144,16 @@ def test_one_model_that_is_trained_in_a_loop_is_acquitted():
                 blocks.append(keras.Sequential([]))
             return keras.Sequential(*blocks)
         """,
+        """
+        import tensorflow as tf
+
+        class Heads(tf.Module):
+            def make(self, sizes):
+                heads = []
+                for size in sizes:
+                    heads.append(keras.Sequential([]))
+                return heads
+        """,
     ],
 )
 def test_parts_of_one_model_are_acquitted(text):

@@ -88,12 +88,20 @@ def test_a_check_that_keeps_no_graph_of_each_round_is_acquitted(text):
     assert codes(text) == []
 
 
+SCORER = (
+    "class Scorer:\n    def __call__(self, x):\n"
+    "        return tf.function(f, jit_compile=True)(x)\n"
+)
+
+
 def test_what_xla_compiles_in_each_round_is_found():
     compiled = "model.compile('sgd', 'mse', jit_compile=True)\n"
     loop = "for n in range(9):\n    model = keras.Sequential([])\n    "
 
     assert found(f"{loop}{compiled}") == [("LW210", 6)]
     assert codes("for n in range(9):\n    tf.function(f, jit_compile=True)(x)\n") == ["LW210"]
+    assert codes(f"{SCORER}for n in range(9):\n    Scorer()(x)\n") == ["LW210"]
+    assert codes(f"{SCORER}Scorer()(x)\n") == []
     assert codes(f"{loop}{compiled.replace('True', 'False')}") == []
     assert (
         codes(f"model = keras.Sequential([])\n{compiled}for n in range(9):\n    model(x)\n") == []
