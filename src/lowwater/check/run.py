@@ -3,7 +3,7 @@
 import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -138,9 +138,16 @@ def _done(jobs: list[ParseJob], modules: ProjectModules) -> Iterator[tuple[str, 
     if cores <= 1:
         yield from work(jobs, modules)
         return
-    with _executor(cores) as executor:
-        for done in executor.map(work, chunks, [modules] * len(chunks)):
-            yield from done
+    finished = 0
+    try:
+        with _executor(cores) as executor:
+            for done in executor.map(work, chunks, [modules] * len(chunks)):
+                yield from done
+                finished += 1
+    except BrokenExecutor:
+        # A process was killed, for its memory most likely: one alone needs less.
+        for chunk in chunks[finished:]:
+            yield from work(chunk, modules)
 
 
 def _chunks(jobs: list[ParseJob]) -> list[list[ParseJob]]:
@@ -194,8 +201,9 @@ def _job(
     data = _read_if_possible(job.path) or b""
     checked = check(job.path, data, project, job.codes)
     asked = tuple(
-        Lookup(*key, path, "" if path is None else _content_at(path))
-        for key, path in project.asked.items()
+        # The next run may be started in another folder.
+        Lookup(dotted, os.path.abspath(importer), level, path, _content_at(path) if path else "")
+        for (dotted, importer, level), path in project.asked.items()
     )
     return job.path, Kept(content_of(data), checked, asked)
 

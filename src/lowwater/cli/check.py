@@ -12,6 +12,7 @@ from lowwater.model.source import SourceReport
 
 FOUND = 3
 UNREADABLE = 5
+INTERRUPTED = 130
 
 
 @click.command()
@@ -65,7 +66,10 @@ def command(  # noqa: PLR0913 - one for each option
     options = options_from(".")
     options = replace(options, preview=with_preview or options.preview)
     cache = None if no_cache else options.root
-    report = run(paths or (".",), options, cache_folder=cache)
+    try:
+        report = run(paths or (".",), options, cache_folder=cache)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     if with_diff:
         _show_diff(report, unsafe=unsafe)
     else:

@@ -1,6 +1,7 @@
 """Whatever lies in a folder, each file is checked or told in one line, and work is not repeated."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -154,6 +155,24 @@ def test_many_files_are_checked_on_all_cores(checked, monkeypatch):
     ]  # fmt: skip
 
 
+def test_process_that_is_killed_loses_no_file(checked, monkeypatch):
+    monkeypatch.setattr(run, "_cores", lambda: 2)
+    monkeypatch.setattr(run, "_WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr(run, "_CHUNK_BYTES", 1)
+    here, checked_one = os.getpid(), run._job
+
+    def killed(job, modules, parsed):
+        if os.getpid() != here and "b.py" in job.path:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return checked_one(job, modules, parsed)
+
+    monkeypatch.setattr(run, "_job", killed)
+
+    report = checked(a_py=LEAK, b_py=LEAK, c_py=LEAK)
+
+    assert codes(report) == [("a.py", "LW101"), ("b.py", "LW101"), ("c.py", "LW101")]
+
+
 # What was found before is found again without a look at the syntax.
 
 
@@ -181,6 +200,16 @@ def test_change_of_a_helper_is_noticed_where_it_is_used(checked):
 
     assert codes(checked(cache_folder=".", helper_py="def build():\n    return 1\n")) == []
     assert codes(checked(cache_folder=".", helper_py=HELPER)) == [("a.py", "LW201")]
+
+
+def test_helper_that_comes_later_is_noticed_from_another_folder(folder, monkeypatch):
+    text = f"import keras  # Sequential(\n{LOOP}"
+    root = folder(inner__a_py=text)
+    assert codes(run.run(["inner/a.py"], cache_folder=str(root))) == []
+    folder(inner__helper_py=HELPER)
+    monkeypatch.chdir(root / "inner")
+
+    assert codes(run.run(["a.py"], cache_folder=str(root))) == [("a.py", "LW201")]
 
 
 def test_helper_that_comes_later_is_noticed(checked):
