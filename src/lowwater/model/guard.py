@@ -16,17 +16,24 @@ class Room(NamedTuple):
     is_pool: bool = False
 
 
+class GuardedUnit(NamedTuple):
+    """What is repeated, and for a loop of the program its line: `iteration`, `train.py:9`."""
+
+    name: str
+    where: str = ""
+
+
 def round_name(unit: str) -> str:
-    """A unit as a reader knows it, without its line: `epoch`, `fit call`, `iteration`."""
-    name = unit.partition(" at ")[0]
-    return "fit call" if name == "fit" else name
+    """A unit as a reader knows it: `epoch`, `fit call`, `iteration`."""
+    return "fit call" if unit == "fit" else unit
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
     """One training that the guard ended: where, why, and what was saved.
 
-    `rounds` are those of `unit` that were completed, over all `fit` calls. `fit` is the number of
+    `where` is the line of `unit`, if it is a loop of the program. `rounds` are those of `unit` that
+    were completed, over all `fit` calls. `fit` is the number of
     this call, and `epochs_completed` are its own, which is what `initial_epoch` takes; None outside
     of `fit`. `saved` is empty where nothing could be saved, and `problem` says why.
     """
@@ -41,6 +48,7 @@ class Guarded:
     needed_bytes: int
     growth_bytes: int
     because: str
+    where: str = ""
     fit: int = 0
     epochs_completed: int | None = None
     is_within_epoch: bool = False

@@ -63,7 +63,7 @@ def _lines(guarded: Guarded) -> Iterator[str]:
 
 def _place_of(guarded: Guarded) -> str:
     """`after epoch 17`, `after 4,211 batches, within epoch 3`."""
-    name, where = round_name(guarded.unit), guarded.unit.partition(" at ")[2]
+    name, where = round_name(guarded.unit), guarded.where
     epochs = guarded.epochs_completed
     of = f" of `fit` call {guarded.fit:,}" if guarded.fit > 1 else ""
     if name == "epoch" and epochs is not None:

@@ -10,7 +10,12 @@ def to_dict(guarded: Guarded | None) -> dict[str, Any] | None:
     if guarded is None:
         return None
     return {
-        "after": {"unit": guarded.unit, "rounds": guarded.rounds, "elapsed_s": guarded.elapsed_s},
+        "after": {
+            "unit": guarded.unit,
+            "where": guarded.where or None,
+            "rounds": guarded.rounds,
+            "elapsed_s": guarded.elapsed_s,
+        },
         "because": guarded.because,
         "place": guarded.place,
         "limit": guarded.limit,

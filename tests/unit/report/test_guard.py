@@ -79,7 +79,12 @@ def test_epoch_that_was_cut_short_starts_over(block: Callable[..., str]) -> None
         ),
         ({"later_fits": 2}, "2 later `fit` calls of this run ended after the first batch as well."),
         (
-            {"unit": "iteration at train.py:9", "is_raised": True, "epochs_completed": None},
+            {
+                "unit": "iteration",
+                "where": "train.py:9",
+                "is_raised": True,
+                "epochs_completed": None,
+            },
             "A loop ended after 32 iterations at train.py:9, 53.0 s into the run,",
         ),
     ],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from lowwater.model.guard import Room
+from lowwater.model.guard import GuardedUnit, Room
 from lowwater.model.policy import POLICY, Policy
 
 # The thresholds of a rise itself are those of the verdict, in `model/policy.py`. What is here was
@@ -106,7 +106,7 @@ class SteadyRise(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _RoundLevel:
     level_bytes: int
     rounds: int
 
@@ -115,10 +115,10 @@ class _Scale:
     """The marks of one scale: those of the boundaries, or the lowest of every few."""
 
     def __init__(self) -> None:
-        self.marks: list[_Mark] = []
-        self.waiting: list[_Mark] = []
+        self.marks: list[_RoundLevel] = []
+        self.waiting: list[_RoundLevel] = []
 
-    def add(self, mark: _Mark) -> _Mark | None:
+    def add(self, mark: _RoundLevel) -> _RoundLevel | None:
         """Take a mark; the lowest of the last few where there are enough for the next scale."""
         self.marks.append(mark)
         del self.marks[:-_REMEMBERED]
@@ -129,7 +129,7 @@ class _Scale:
         self.waiting.clear()
         return low
 
-    def are_highest(self, stretch: Sequence[_Mark]) -> bool:
+    def are_highest(self, stretch: Sequence[_RoundLevel]) -> bool:
         """Whether all of the last rises are above what was seen before the stretch."""
         before = self.marks[: -len(stretch)]
         highest = max((mark.level_bytes for mark in before), default=0)
@@ -149,16 +149,16 @@ class UnitSeries:
         """Nothing seen yet; the first mark will be warm-up."""
         self._policy = policy
         self._scales: list[_Scale] = []
-        self._latest: _Mark | None = None
+        self._latest: _RoundLevel | None = None
         self._steps: deque[int] = deque(maxlen=policy.rises_in_a_row)
         self._peak_bytes = 0
         # How far single rounds went above their ends, where a new peak has shown it.
-        self._above: deque[_Mark] = deque(maxlen=_LATEST)
-        self._peaks: deque[_Mark] = deque(maxlen=policy.rises_in_a_row + 2)
+        self._above: deque[_RoundLevel] = deque(maxlen=_LATEST)
+        self._peaks: deque[_RoundLevel] = deque(maxlen=policy.rises_in_a_row + 2)
 
     def add(self, rounds: int, standing: Standing) -> SteadyRise | None:
         """Take the mark after so many rounds; how it rises, if it does."""
-        mark, before = _Mark(standing.level_bytes, rounds), self._latest
+        mark, before = _RoundLevel(standing.level_bytes, rounds), self._latest
         self._note_peak(rounds, standing, is_first=before is None)
         self._latest = mark
         if before is None:
@@ -176,8 +176,8 @@ class UnitSeries:
         self._peaks.clear()
         self._latest = None
 
-    def _add_to_scales(self, mark: _Mark) -> None:
-        low: _Mark | None = mark
+    def _add_to_scales(self, mark: _RoundLevel) -> None:
+        low: _RoundLevel | None = mark
         for number in range(_MOST_SCALES):
             if low is None:
                 return
@@ -194,15 +194,15 @@ class UnitSeries:
             self._peaks.clear()
             return
         above = max(0, standing.peak_bytes - standing.taken_bytes)
-        self._above.append(_Mark(above, rounds))
+        self._above.append(_RoundLevel(above, rounds))
         # Against the level, so that a rise of the level is not told as one of the peaks.
-        self._peaks.append(_Mark(standing.peak_bytes - standing.level_bytes, rounds))
+        self._peaks.append(_RoundLevel(standing.peak_bytes - standing.level_bytes, rounds))
 
     def _above_since(self, rounds: int) -> int:
         """Only of these rounds: what building the model took does not come again."""
         return max((one.level_bytes for one in self._above if one.rounds >= rounds), default=0)
 
-    def _rises_of_levels(self, latest: _Mark) -> Iterable[SteadyRise]:
+    def _rises_of_levels(self, latest: _RoundLevel) -> Iterable[SteadyRise]:
         for number, scale in enumerate(self._scales):
             stretch = self._climb_of(scale.marks, is_finest=number == 0)
             if not stretch:
@@ -219,7 +219,7 @@ class UnitSeries:
             step = max(*self._steps, round(total / rounds))
             yield SteadyRise(total, rounds, step, self._above_since(stretch[0].rounds))
 
-    def _climb_of(self, marks: list[_Mark], *, is_finest: bool) -> Sequence[_Mark]:
+    def _climb_of(self, marks: list[_RoundLevel], *, is_finest: bool) -> Sequence[_RoundLevel]:
         """The marks at the end that rise every time by shares of a like size, if there are any."""
         policy = self._policy
         rises = policy.rises_in_a_row
@@ -243,12 +243,12 @@ class UnitSeries:
         yield SteadyRise(total, rounds, step, above, is_peak=True)
 
 
-def _steps_of(marks: Sequence[_Mark]) -> list[int]:
+def _steps_of(marks: Sequence[_RoundLevel]) -> list[int]:
     return [after.level_bytes - before.level_bytes for before, after in pairwise(marks)]
 
 
 def _is_climb(
-    marks: Sequence[_Mark], rises: int, least_bytes: int, most_ratio: float | None
+    marks: Sequence[_RoundLevel], rises: int, least_bytes: int, most_ratio: float | None
 ) -> bool:
     """Whether each mark is above the one before, by shares of a like size, and enough in all."""
     if len(marks) <= rises:
@@ -262,7 +262,7 @@ def _is_climb(
     return min(steps) * len(steps) >= _LEAST_OF_MEAN * total
 
 
-def _longest_climb(marks: list[_Mark], least: int) -> list[_Mark]:
+def _longest_climb(marks: list[_RoundLevel], least: int) -> list[_RoundLevel]:
     """As far back as it rises every time, by shares of a like size."""
     steps = _steps_of(marks)[::-1]
     total, smallest, count = sum(steps[:least]), min(steps[:least]), least
@@ -280,10 +280,12 @@ class Decision:
     def __init__(self, policy: Policy = POLICY) -> None:
         """Nothing seen yet."""
         self._policy = policy
-        self._series: dict[tuple[str, str], UnitSeries] = {}
+        self._series: dict[tuple[GuardedUnit, str], UnitSeries] = {}
         self._highest: dict[str, int] = {}
 
-    def passes(self, unit: str, place: str, rounds: int, standing: Standing) -> SteadyRise | None:
+    def passes(
+        self, unit: GuardedUnit, place: str, rounds: int, standing: Standing
+    ) -> SteadyRise | None:
         """Take a boundary; how memory rises there, unless it has been that high before."""
         series = self._series.setdefault((unit, place), UnitSeries(self._policy))
         rise = series.add(rounds, standing)

@@ -21,7 +21,7 @@ from lowwater.agent.observer import BY_TIME
 from lowwater.errors import StoppedByGuard
 from lowwater.model.frameworks import is_call_of_keras
 from lowwater.model.gauges import HOST
-from lowwater.model.guard import Guarded, Room
+from lowwater.model.guard import Guarded, GuardedUnit, Room
 from lowwater.model.interruption import let_through, quietly
 from lowwater.model.units import format_bytes
 from lowwater.probes.glibc import this_process
@@ -45,7 +45,7 @@ _UNFINISHED: Final = "the program ended while the model was being saved"
 class _Danger(NamedTuple):
     """Why it must end here."""
 
-    unit: str
+    unit: GuardedUnit
     rounds: int
     place: str
     rise: SteadyRise
@@ -86,7 +86,7 @@ class Guard:
         self._is_near = False
         self._epoch: int | None = None
         # By loop of the program: how many `fit` calls there were at its last boundary.
-        self._fits_before: dict[str, int] = {}
+        self._fits_before: dict[GuardedUnit, int] = {}
         self._trained: weakref.ref[Any] | None = None
 
     def placements(self, keras: ModuleType) -> Iterator[Placement]:
@@ -147,7 +147,7 @@ class Guard:
         is_elsewhere = threading.current_thread() is not threading.main_thread()
         if self._acted is not None or name in _NOT_A_LOOP or is_elsewhere:
             return
-        unit = f"{name} at {where}" if where else name
+        unit = GuardedUnit(name, where or "")
         has_fits = self._fits > self._fits_before.get(unit, self._fits)
         self._fits_before[unit] = self._fits
 
@@ -173,7 +173,7 @@ class Guard:
             return
         # A loop of the program may have callbacks too, and need not heed `stop_training`.
         models = lambda: [_model_of(callbacks)]  # noqa: E731 - one line says it
-        danger = self._danger(unit, rounds, models, _is_within_fit)
+        danger = self._danger(GuardedUnit(unit), rounds, models, _is_within_fit)
         if danger is None:
             return
         _stop(callbacks)
@@ -181,7 +181,7 @@ class Guard:
 
     def _danger(
         self,
-        unit: str,
+        unit: GuardedUnit,
         rounds: int,
         models: Callable[[], Sequence[Any]],
         may_act: Callable[[], bool],
@@ -255,7 +255,8 @@ class Guard:
         """Record it before the saving begins: that may be cut short."""
         acted = Guarded(
             elapsed_s=self._journal.elapsed_us(self._journal.clocks.wall()) / 1e6,
-            unit=danger.unit,
+            unit=danger.unit.name,
+            where=danger.unit.where,
             rounds=danger.rounds,
             place=danger.place,
             limit=danger.room.limit,
@@ -263,10 +264,10 @@ class Guard:
             left_bytes=danger.room.left_bytes,
             needed_bytes=danger.needed_bytes,
             growth_bytes=danger.rise.bytes_per_round,
-            because=because_of(danger.unit, danger.place, danger.rise, danger.room),
+            because=because_of(danger.unit.name, danger.place, danger.rise, danger.room),
             fit=self._fits,
             epochs_completed=None if is_raised else self._epoch,
-            is_within_epoch=danger.unit == "batch",
+            is_within_epoch=danger.unit.name == "batch",
             is_raised=is_raised,
             problem=_UNFINISHED,
         )
@@ -282,6 +283,7 @@ class Guard:
         facts = {
             "because": acted.because,
             "unit": acted.unit,
+            "where": acted.where,
             "rounds": acted.rounds,
             "epochs_completed": acted.epochs_completed,
             "is_within_epoch": acted.is_within_epoch,

@@ -60,7 +60,7 @@ def run(order: TrialOrder, *, start: Start = "fork", preload: Sequence[str] = ()
     began, gpus = time.monotonic(), driver_look.look()
     for _ in range(_MOST_SERVERS):
         server, started = _server(start, preload)
-        trial = _Trial(order)
+        trial = _LocalTrial(order)
         try:
             raw = trial.run(server)
         except _NotStarted:
@@ -86,7 +86,7 @@ def _server(start: Start, preload: Sequence[str]) -> tuple[ServerProcess, str]:
     return _plain.get(), f"spawn: {unsafe}"
 
 
-class _Trial:
+class _LocalTrial:
     """One call, from the request to the end of its process."""
 
     def __init__(self, order: TrialOrder) -> None:

@@ -94,7 +94,7 @@ class Ray:
             order.surroundings,
             (*self.preload, *frameworks_here()),
         )
-        trial = _Trial(host, order, errand)
+        trial = _RayTrial(host, order, errand)
         try:
             reply = trial.follow()
         except HostLost:
@@ -119,7 +119,7 @@ class Ray:
         }
 
 
-class _Trial:
+class _RayTrial:
     """One call on one host, from here."""
 
     def __init__(self, host: Handle, order: TrialOrder, errand: Errand) -> None:
