@@ -72,7 +72,6 @@ class RetracedFunction(Cause):
     )
     is_mostly_native = True
     words = ("tf.function", "tensorflow.function", "@function", "import function")
-    is_preview = True
     measured = "about 163 KiB per trace in the specimen of this rule"
 
     def claims(self, holder: Holder, evidence: Evidence) -> bool:
