@@ -123,5 +123,6 @@ def _makes_inside(source: "Source", call: "ast.Call") -> bool:
 def _numbers(growth: "SourceGrowth") -> str:
     """The same statement, with the numbers in the history."""
     kept = growth.source.text_of(growth.value)
-    whole = growth.source.text_of(growth.node)
-    return whole.replace(kept, f"{kept}.history", 1) if "\n" not in kept else whole
+    # The value stands last; its letters may also be in the name of the container.
+    before, _, after = growth.source.text_of(growth.node).rpartition(kept)
+    return f"{before}{kept}.history{after}"

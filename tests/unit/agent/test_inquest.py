@@ -226,7 +226,7 @@ def test_calls_from_other_threads_during_a_census_do_no_harm(inquest):
     thread = threading.Thread(target=call)
     thread.start()
     try:
-        for _ in range(30):
+        for _ in range(10):
             inquest.last_words()
     finally:
         over.set()

@@ -79,3 +79,13 @@ def test_every_way_to_keep_one_is_found(text):
 )
 def test_what_keeps_no_model_of_each_round_is_acquitted(text):
     assert codes(text) == set()
+
+
+def test_name_of_the_history_may_be_a_part_of_the_name_of_its_container():
+    found = findings_in(
+        BUILD
+        + "histories = []\nfor n in range(9):\n    h = build(n).fit(x, y)\n    histories.append(h)"
+    )
+
+    [finding] = [one for one in found if one.code == "LW103"]
+    assert finding.fix == "Keep the numbers, not the object: `histories.append(h.history)`."
