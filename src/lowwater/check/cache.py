@@ -11,10 +11,13 @@ from typing import Final
 import msgspec
 
 from lowwater.check.one_file import CheckedFile
+from lowwater.check.words import OwnWords, own_words
 
 FOLDER: Final = ".lowwater_cache"
 _NAME: Final = "check.msgpack"
 _WITH_PREVIEW: Final = "check-preview.msgpack"
+# Contents that were seen once and are gone: dropped when they are so many.
+_MOST_WORDS: Final = 20_000
 _ENGINE: Final = ("check", "causes", "model")
 
 
@@ -44,6 +47,8 @@ class CacheFile:
 
     engine: str = ""
     files: dict[str, Kept] = field(default_factory=dict)
+    # What was seen in files of these contents, most of which were not parsed for it.
+    words: dict[str, OwnWords] = field(default_factory=dict)
 
 
 def content_of(data: bytes) -> str:
@@ -59,18 +64,29 @@ class Cache:
         name = _WITH_PREVIEW if with_preview else _NAME
         self._path = None if folder is None else os.path.join(folder, FOLDER, name)
         self._engine = engine()
-        self._before = self._read()
+        found = self._read()
+        self._before, self._words = found.files, found.words
         self._now: dict[str, Kept] = {}
+        self._words_now: dict[str, OwnWords] = {}
 
-    def _read(self) -> dict[str, Kept]:
+    def own_words(self, data: bytes) -> OwnWords:
+        """What a look at these bytes shows, or has shown before."""
+        content = content_of(data)
+        found = self._words.get(content)
+        if found is None:
+            found = own_words(data)
+        self._words_now[content] = found
+        return found
+
+    def _read(self) -> CacheFile:
         if self._path is None:
-            return {}
+            return CacheFile()
         try:
             with open(self._path, "rb") as stream:
                 found = msgspec.msgpack.decode(stream.read(), type=CacheFile)
         except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
-            return {}
-        return found.files if found.engine == self._engine else {}
+            return CacheFile()
+        return found if found.engine == self._engine else CacheFile()
 
     def get(
         self,
@@ -96,16 +112,20 @@ class Cache:
 
     def write(self) -> None:
         """Write it whole or not at all; what was kept of other files stays."""
-        if self._path is None or all(self._before.get(p) is k for p, k in self._now.items()):
+        is_same = all(self._before.get(path) is kept for path, kept in self._now.items())
+        if self._path is None or (is_same and self._words_now.keys() <= self._words.keys()):
             return
         files = {**self._before, **self._now}
+        words = {**self._words, **self._words_now}
+        if len(words) > _MOST_WORDS:
+            words = self._words_now
         with contextlib.suppress(OSError):
             folder = os.path.dirname(self._path)
             os.makedirs(folder, exist_ok=True)
             ignored = os.path.join(folder, ".gitignore")
             if not os.path.exists(ignored):
                 _write(ignored, b"*\n")
-            _write(self._path, msgspec.msgpack.encode(CacheFile(self._engine, files)))
+            _write(self._path, msgspec.msgpack.encode(CacheFile(self._engine, files, words)))
 
 
 def _write(path: str, data: bytes) -> None:

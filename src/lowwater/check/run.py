@@ -88,7 +88,7 @@ class _Run:
 
     @cached_property
     def _first_look(self) -> WordSearch:
-        return WordSearch(self._modules.find, _read_if_possible)
+        return WordSearch(self._modules.find, _read_if_possible, self._cache.own_words)
 
     def _content(self, path: str) -> str:
         if path not in self._contents:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -86,12 +87,31 @@ def imports(data: bytes) -> Iterator[tuple[str, int]]:
                     yield f"{dotted}.{name}" if dotted else name, level
 
 
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """What a look at the bytes of one file shows, whatever is around it."""
+
+    seen: Seen
+    is_about: bool
+    imports: tuple[tuple[str, int], ...]
+
+
+def own_words(data: bytes) -> OwnWords:
+    """Look at the bytes of a file."""
+    return OwnWords(_seen(data), is_about_frameworks(data), tuple(dict.fromkeys(imports(data))))
+
+
 class WordSearch:
     """Says which causes to ask about a file, from its words and those of what it imports."""
 
-    def __init__(self, find: Find, read: Read) -> None:
-        """`find` gives the path of a module of the project, `read` its bytes."""
-        self._find, self._read = find, read
+    def __init__(
+        self, find: Find, read: Read, look: Callable[[bytes], OwnWords] = own_words
+    ) -> None:
+        """`find` gives the path of a module of the project, `read` its bytes.
+
+        `look` looks at bytes, or knows what was seen in them before.
+        """
+        self._find, self._read, self._look = find, read, look
         self._known: dict[tuple[str, int], tuple[Seen, bool]] = {}
 
     def codes(self, path: str, data: bytes) -> frozenset[str]:
@@ -100,10 +120,11 @@ class WordSearch:
         return _codes(seen) if is_about else frozenset()
 
     def _reach(self, path: str, data: bytes, depth: int) -> tuple[Seen, bool]:
-        seen, is_about = _seen(data), is_about_frameworks(data)
+        own = self._look(data)
+        seen, is_about = own.seen, own.is_about
         if not depth or (is_about and len(seen) == len(_groups())):
             return seen, is_about
-        for dotted, level in imports(data):
+        for dotted, level in own.imports:
             found = self._find(dotted, path, level)
             if found is not None and found != path:
                 more, is_more = self._reach_of(found, depth - 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lowwater.check import one_file, run
+from lowwater.check import cache, one_file, run
 from lowwater.check.cache import FOLDER
 from lowwater.check.config import CheckOptions
 from lowwater.check.modules import ProjectModules
@@ -183,6 +183,19 @@ def test_unchanged_files_are_not_parsed_again(checked, parsed):
 
     assert checked(cache_folder=".") == first
     assert parsed == []
+
+
+def test_unchanged_files_are_not_searched_again(checked, monkeypatch):
+    first = checked(cache_folder=".", a_py=LEAK, b_py="import keras", c_py="x = 1")
+
+    def fail(_):
+        raise AssertionError
+
+    monkeypatch.setattr(cache, "own_words", fail)
+
+    assert checked(cache_folder=".") == first
+    with pytest.raises(AssertionError):
+        checked(cache_folder=".", c_py="x = 2")
 
 
 def test_changed_file_is_parsed_again_alone(checked, parsed):
