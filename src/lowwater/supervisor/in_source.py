@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import cached_property
 
 from lowwater.check.config import options_from
 from lowwater.check.confirm import is_seen
@@ -20,9 +21,7 @@ class ProgramSource:
 
     def __init__(self, assignment: Assignment, began_s: float) -> None:
         """`began_s` is when the program started, by the clock of the file system."""
-        folders = (assignment.folder, assignment.root)
-        self._folders = frozenset(map(os.path.realpath, folders))
-        self._began_s = began_s
+        self._assignment, self._began_s = assignment, began_s
         self._reports: dict[tuple[str, bool], SourceReport] = {}
 
     def look(self, finding: Finding) -> InSource | None:
@@ -31,6 +30,12 @@ class ProgramSource:
             path = self._path((finding.where or "").rpartition(":")[0])
             return None if path is None else self._seen(finding, path)
         return None
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        # Only when asked: the program may have removed the folder that we are in.
+        folders = (self._assignment.folder, self._assignment.root)
+        return frozenset(map(os.path.realpath, folders))
 
     def _path(self, shown: str) -> str | None:
         """The file that a report calls so, unless two may be meant or it is not the one that ran.

@@ -115,6 +115,16 @@ def test_file_that_was_changed_since_is_not_the_one_that_ran(looked):
     assert looked("LW101", "train.py:5", began_s=time.time() - 60, train=KEEPS_ARRAYS) is None
 
 
+def test_folder_that_is_gone_is_no_error(looked, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert looked("LW101", "train.py:5") is None
+
+
 def test_settings_that_cannot_be_read_are_no_error(looked, tmp_path):
     (tmp_path / "pyproject.toml").write_text("[tool.lowwater.check]\nselect = 1\n")
 
