@@ -8,8 +8,8 @@ from lowwater.check.scopes import COMPREHENSIONS, SourceScope
 from lowwater.check.things import ValueKind
 
 if TYPE_CHECKING:
-    from lowwater.check.growths import SourceGrowth
     from lowwater.check.source import Source
+    from lowwater.check.source_growth import SourceGrowth
 
 # The methods of a data set that are called for every batch.
 GIVING: Final = frozenset({"__getitem__", "__next__"})

@@ -7,13 +7,15 @@ from functools import cached_property
 from lowwater.check import autograd, closures, givers, homes, lifetimes
 from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
-from lowwater.check.growths import Place, SourceGrowth
+from lowwater.check.bounds import bounded_names
 from lowwater.check.library import adds_operation, is_library
 from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
 from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
+from lowwater.check.places import Place
 from lowwater.check.project import File, Project
 from lowwater.check.rounds import Passage, Round, lambda_round, loops_around, rounds_of_methods
 from lowwater.check.scopes import COMPREHENSIONS, FUNCTIONS, Binding, How, SourceScope, around
+from lowwater.check.source_growth import SourceGrowth
 from lowwater.check.things import HEAVY, Thing, Things, ValueKind
 from lowwater.model.source import Edit, SourceClaim, SourceSpan
 
@@ -76,7 +78,7 @@ class Source:
     @cached_property
     def bounded_names(self) -> frozenset[str]:
         """The names of all that is emptied, renewed or measured somewhere in the file."""
-        return _growths.bounded_names(self.scopes)
+        return bounded_names(self.scopes)
 
     @cached_property
     def lines(self) -> list[str]:
