@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lowwater.check.additions import additions
 from lowwater.check.bounds import is_bounded
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.places import place_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import Binding, How, SourceScope

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from lowwater.check.lifetimes import calls_behind
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.scopes import FUNCTIONS, SourceScope
 from lowwater.check.things import HEAVY, ValueKind
 

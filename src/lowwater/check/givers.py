@@ -3,7 +3,7 @@
 import ast
 from typing import TYPE_CHECKING, Final
 
-from lowwater.check.names import scope_of
+from lowwater.check.lookup import scope_of
 from lowwater.check.scopes import COMPREHENSIONS, SourceScope
 from lowwater.check.things import ValueKind
 

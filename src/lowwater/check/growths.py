@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from lowwater.check.additions import Adding, additions, is_set
 from lowwater.check.bounds import is_bounded
 from lowwater.check.givers import is_handed_out
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.places import Place, place_of, root_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, around

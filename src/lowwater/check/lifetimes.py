@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lowwater.check.names import argument, binder, scope_of
+from lowwater.check.lookup import argument, binder, scope_of
 from lowwater.check.places import class_of_self
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import Binding, How, SourceScope, around

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.scopes import SourceScope, around
 from lowwater.check.things import ValueKind
 

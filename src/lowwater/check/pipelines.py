@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lowwater.check.library import PIPELINE_STEPS
-from lowwater.check.names import argument, binder, scope_of
+from lowwater.check.lookup import argument, binder, scope_of
 from lowwater.check.scopes import Binding, How, SourceScope, around
 from lowwater.check.things import ValueKind
 

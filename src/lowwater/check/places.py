@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import Final
 
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.scopes import SourceScope
 
 _MOST_STEPS: Final = 6

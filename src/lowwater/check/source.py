@@ -9,7 +9,8 @@ from lowwater.check import growths as _growths
 from lowwater.check import mapped as _mapped
 from lowwater.check.bounds import bounded_names
 from lowwater.check.library import adds_operation, is_library
-from lowwater.check.names import Resolver, argument, binder, scope_of, stores_of_self
+from lowwater.check.lookup import argument, binder, scope_of, stores_of_self
+from lowwater.check.names import Resolver
 from lowwater.check.pipelines import PipelineStep, SourcePipeline, pipelines
 from lowwater.check.places import Place
 from lowwater.check.project import File, Project

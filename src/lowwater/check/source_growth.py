@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lowwater.check.givers import is_data_set, is_handed_out
 from lowwater.check.library import REDUCTIONS
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.places import Place, is_at, root_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope, around
