@@ -25,6 +25,8 @@ class KeptLoss(NamedTuple):
 
 def kept_losses(source: "Source") -> Iterator[KeptLoss]:
     """What a loop keeps of the tensors that it calls `backward()` of."""
+    if "torch" not in source.file.text:
+        return
     for call in source.calls_of("backward"):
         loss, loops = source.receiver(call), source.loops_around(call)
         if isinstance(loss, ast.Name) and loops:

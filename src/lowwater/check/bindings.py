@@ -14,6 +14,7 @@ from lowwater.check.things import UNKNOWN, Thing, Things, ValueKind, unique
 if TYPE_CHECKING:
     from lowwater.check.names import Resolver
 
+# How many bindings of one name are read.
 MOST_BINDINGS: Final = 12
 
 

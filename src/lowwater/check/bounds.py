@@ -1,7 +1,7 @@
 """What keeps a container from growing: it is emptied, renewed, limited, or asked for its length."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from lowwater.check.library import is_known
@@ -34,10 +34,10 @@ def is_bounded(source: "Source", place: Place, repeated: Round) -> bool:
     return any(bounds(source, scope, place, repeated) for scope in source.scopes)
 
 
-def bounded_names(scopes: Iterable[SourceScope]) -> frozenset[str]:
+def bounded_names(source: "Source") -> frozenset[str]:
     """The last names of all that is emptied, renewed or measured anywhere: a quick first look."""
     found: list[ast.expr] = []
-    for scope in scopes:
+    for scope in source.scopes:
         found += [method.value for method in _removing(scope)]
         for call in scope.calls:
             if isinstance(call.func, ast.Name) and call.func.id == "len":

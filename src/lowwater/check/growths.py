@@ -31,10 +31,10 @@ _NO_CONTAINERS: Final = frozenset(
 )  # fmt: skip
 
 
-def growths(source: "Source") -> Iterator[SourceGrowth]:
+def growths(source: "Source") -> list[SourceGrowth]:
     """All growths of a file, in the order of its lines."""
     found = [one for scope in source.scopes for one in _in_scope(source, scope)]
-    yield from sorted(found, key=lambda one: (one.node.lineno, one.node.col_offset))
+    return sorted(found, key=lambda one: (one.node.lineno, one.node.col_offset))
 
 
 def _in_scope(source: "Source", scope: SourceScope) -> Iterator[SourceGrowth]:

@@ -80,3 +80,10 @@ def of_library(dotted: str) -> Thing:
     if last[:1].isupper():
         return Thing(ValueKind.CLASS, name)
     return Thing(ValueKind.MODULE if "." not in name else ValueKind.FUNCTION, name)
+
+
+def is_import_of_library(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    """Whether an import is one of a library, and of no file of the project."""
+    if isinstance(node, ast.Import):
+        return library.is_library(alias.name)
+    return not node.level and library.is_library(node.module or "")

@@ -87,3 +87,20 @@ def self_name(method: SourceScope) -> str | None:
     if not method.is_function or not method.parameters:
         return None
     return method.parameters[0].arg
+
+
+def last_name(node: ast.expr) -> str:
+    """`model.fit` -> `fit`, `build` -> `build`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def receiver(call: ast.Call) -> ast.expr:
+    """`model` of `model.fit(…)`; of a plain call, the function itself."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+
+def attribute_owner(node: ast.expr, *names: str) -> ast.expr | None:
+    """`model` of `model.output`, if it is an attribute of one of these names."""
+    return node.value if isinstance(node, ast.Attribute) and node.attr in names else None

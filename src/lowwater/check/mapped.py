@@ -58,6 +58,12 @@ def calls_in(source: "Source", mapped: ast.expr) -> Iterator[tuple[SourceScope, 
                     waiting += [(one, hops - 1) for one in found]
 
 
+def calls_in_mapped(source: "Source", mapped: ast.expr) -> Iterator[ast.Call]:
+    """All calls of a mapped function, and of those of the project that it calls."""
+    for _, call in calls_in(source, mapped):
+        yield call
+
+
 def _functions(source: "Source", node: ast.expr) -> list[SourceScope]:
     scopes = (thing.scope for thing in source.things(node))
     return [one for one in scopes if one is not None and not one.is_class]
