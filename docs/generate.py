@@ -11,20 +11,23 @@ $ cd src/lowwater/cli/_demo && lowwater run --record ../../../../docs/demo.lw le
 
 import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from lowwater.causes._page import FLAT, Page, page_of
 from lowwater.causes.catalogue import CAUSES
+from lowwater.model.assignment import Assignment
 from lowwater.recording.reader import load
 from lowwater.report import text as screen
-from lowwater.supervisor.session import diagnose
+from lowwater.supervisor.session import diagnose, with_source
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "reference" / "causes"
 README = DOCS.parent / "README.md"
 # What is between these lines of README is written here.
 _DEMO = re.compile(r"(?<=<!-- demo:start -->\n).*?(?=<!-- demo:end -->\n)", re.DOTALL)
+_DEMO_SCRIPT = DOCS.parent / "src" / "lowwater" / "cli" / "_demo" / "leaking.py"
 _WIDTH = 80
 
 
@@ -56,7 +59,9 @@ def as_markdown(page: Page) -> str:
 
 def readme(text: str) -> str:
     """README with what the product says of the recorded demo today."""
-    drawn = screen.render(diagnose(load(DOCS / "demo.lw")), width=_WIDTH)
+    demo = Assignment(str(_DEMO_SCRIPT), [], is_module=False)
+    diagnosis = with_source(diagnose(load(DOCS / "demo.lw")), demo, time.time())
+    drawn = screen.render(diagnosis, width=_WIDTH)
     block = (
         "The demo trains a small model with a callback that keeps the predictions of every epoch.\n"
         "This is the last screen of `make demo`, with the numbers of one run:\n\n"

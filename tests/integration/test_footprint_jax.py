@@ -61,7 +61,8 @@ def test_model_on_jax(with_jax, tmp_path):
     assert 2 <= found["optimizer"] / found["weights"] < 2.1  # of Adam
     # Inputs and at least the one activation that the gradient needs.
     assert found["train"] > 32 * (256 * 64 * 4 + hidden)
-    assert found["train"] > found["evaluate"] >= found["predict"]
+    # What they take beside the plan is measured, so two steps that need the same differ by some KB.
+    assert found["train"] > found["evaluate"] >= found["predict"] - 64 * 1024
     assert 3.5 < found["four"] / found["train"] < 4.1
     assert found["untouched"]
     assert "the model runs without jit, so JAX has no compiled step to measure" in found["refused"]

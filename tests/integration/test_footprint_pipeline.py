@@ -93,7 +93,7 @@ def test_size_that_is_not_known_beforehand_says_why(cases):
     assert cases["unknown count"] == [["cache()", "its number of elements is not known"]]
     assert cases["autotuned"] == [["prefetch", "TensorFlow chooses its size while training"]]
     assert cases["unknown size"] == [
-        ["shuffle(5)", "the size of its elements is not known beforehand"]
+        ["shuffle(5)", "the size of its elements is not known in advance"]
     ]
 
 

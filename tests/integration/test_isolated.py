@@ -579,7 +579,7 @@ class TestFaults:
         assert (tmp_path / "told").read_text() == "8"
 
     def test_process_that_cannot_be_started_is_told(self, server_that_cannot_fork):
-        raw = engine._Trial(TrialOrder(packed(double, (4,), {}))).run(server_that_cannot_fork)
+        raw = engine._LocalTrial(TrialOrder(packed(double, (4,), {}))).run(server_that_cannot_fork)
 
         assert str(raw.error) == "Could not start a process: [Errno 11] no more"
 
@@ -758,7 +758,7 @@ class TestMemory:
                 kept.append(bytearray(1 << 20))
 
         order = TrialOrder(packed(greedy, (), {}), Limits.of(memory="200 MiB"))
-        raw = engine._Trial(order).run(server_without_groups)
+        raw = engine._LocalTrial(order).run(server_without_groups)
 
         assert isinstance(raw.error, ChildOutOfMemory)
         assert raw.error.peak_bytes > 200 << 20
@@ -768,7 +768,7 @@ class TestMemory:
         # The server is forked from the process of all these tests, and begins as large as that.
         limit = f"{psutil.Process().memory_info().rss + (200 << 20)} B"
         order = TrialOrder(packed(double, (4,), {}), Limits.of(memory=limit))
-        raw = engine._Trial(order).run(server_without_groups)
+        raw = engine._LocalTrial(order).run(server_without_groups)
 
         assert value_of(raw.result) == 8
 

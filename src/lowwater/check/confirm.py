@@ -48,6 +48,11 @@ def _is_same(one: SourceFinding, found: Finding) -> bool:
     return one.code == found.code and os.path.basename(one.path) == _file_of(found.where or "")
 
 
+def is_seen(found: Finding, report: SourceReport) -> bool:
+    """Whether reading the source has found what a run found."""
+    return any(_is_same(one, found) for one in report.findings)
+
+
 def _growth(found: Finding, diagnosis: Diagnosis) -> str:
     unit = diagnosis.verdict.unit
     per = f" per {unit.name}" if unit is not None else ""
@@ -57,6 +62,6 @@ def _growth(found: Finding, diagnosis: Diagnosis) -> str:
 
 def _only(report: SourceReport, diagnosis: Diagnosis) -> Iterator[str]:
     for found in diagnosis.findings:
-        if not any(_is_same(one, found) for one in report.findings):
+        if not is_seen(found, report):
             where = f"{found.where} " if found.where else ""
             yield f"{where}{found.code} {found.name}: {found.story}"

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from lowwater.errors import UsageError
 from lowwater.model.assignment import Assignment
 from lowwater.recording.recording_file import recording_at
 from lowwater.supervisor.launch import launch
-from lowwater.supervisor.session import live_line, watch
+from lowwater.supervisor.session import live_line, watch, with_source
 
 # The part of the program that matters, shown before it runs.
 _FIRST_WORDS, _LAST_WORDS = "class ", "keras.utils.set_random_seed"
@@ -41,9 +42,12 @@ def command(*, mended: bool, verbose: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, recording_at(None) as place:
         Path(folder, name).write_text(source, encoding="utf-8")
         os.chdir(folder)
-        child = launch(Assignment(name, [], is_module=False, recording=place.path))
+        assignment = Assignment(name, [], is_module=False, recording=place.path)
+        began_s = time.time()
+        child = launch(assignment)
         with live_line(sys.stderr) as line:
             diagnosis, outcome = watch(child, place.path, line)
+        diagnosis = with_source(diagnosis, assignment, began_s)
     say()
     print_diagnosis(diagnosis, sys.stdout, verbose=verbose)
     if not mended:

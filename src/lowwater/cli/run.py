@@ -1,6 +1,7 @@
 """`lowwater run`: watch an unmodified script, then say whether it leaks."""
 
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -121,13 +122,15 @@ def _least_bytes(min_growth: str | None, fail_on: str | None) -> int:
 def _watched(assignment: Assignment, record: str | None, *, quiet: bool) -> "tuple[Diagnosis, int]":
     """The diagnosis, and the exit code of the program."""
     with recording_at(record) as place:
+        began_s = time.time()
         child = launch(replace(assignment, recording=place.path))
         witness = Witness.if_possible()
         # The program is on its way: what we import from here on costs the user no time.
-        from lowwater.supervisor.session import live_line, watch, with_note
+        from lowwater.supervisor.session import live_line, watch, with_note, with_source
 
         with live_line(None if quiet else sys.stderr) as line:
             diagnosis, outcome = watch(
                 child, place.path, line, witness, loads_early=not assignment.guard
             )
+        diagnosis = with_source(diagnosis, assignment, began_s)
         return with_note(diagnosis, place.keep()), outcome.exit_code

@@ -1,6 +1,6 @@
 """The words: what is measured, held, judged and found; the same in code, reports and docs."""
 
-from lowwater.model.found import Diagnosis, Evidence, Finding, Status, TraceNode
+from lowwater.model.found import Diagnosis, Evidence, Finding, InSource, Status, TraceNode
 from lowwater.model.held import (
     WITH_GRAPH,
     Census,
@@ -54,6 +54,7 @@ __all__ = [
     "Finding",
     "GrowthSite",
     "Holder",
+    "InSource",
     "Kind",
     "Ledger",
     "LedgerRow",

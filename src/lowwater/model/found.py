@@ -61,6 +61,15 @@ class TraceNode:
     is_suspect: bool = False
 
 
+class InSource(StrEnum):
+    """Whether `lowwater check` reports a finding in the source, without running it."""
+
+    SEEN = "seen"
+    # By a rule that needs `--preview`.
+    PREVIEW = "preview"
+    NOT_SEEN = "not seen"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A cause that was recognised, with where it is and how to fix it.
@@ -82,6 +91,8 @@ class Finding:
     upstream: str = ""
     issue: str | None = None
     fingerprint: str | None = None
+    # None where the source was not read: only `lowwater run` does, beside the program.
+    in_source: InSource | None = None
     # The ways from a root to each container that grew, unshortened: for experiments, not to read.
     paths: tuple[tuple[Step, ...], ...] = field(default=(), compare=False, repr=False)
 

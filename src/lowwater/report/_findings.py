@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lowwater.model import Diagnosis, Finding, TraceNode
+from lowwater.model import Diagnosis, Finding, InSource, TraceNode
 from lowwater.model.printable import one_line
 from lowwater.report._prose import INDENT, end_of, indented, prose, section
 from lowwater.report._words import sentence
@@ -109,13 +109,20 @@ def _body(
     if trace:
         yield from (_BLANK, LeakTrace(trace), _BLANK)
     yield _fix(fix, advice)
-    yield (
-        Text().append("More: ", "bold").append(f"lowwater explain {one_line(finding.code)}", "cyan")
-    )
+    yield _more(finding)
 
 
 def _fix(text: str, advice: str) -> RenderableType:
     return Text().append(f"{advice}: ", "bold").append_text(prose(text))
+
+
+def _more(finding: Finding) -> RenderableType:
+    explain = f"lowwater explain {one_line(finding.code)}"
+    more = Text().append("More: ", "bold").append(explain, "cyan")
+    if finding.in_source is InSource.SEEN:
+        # Behind the command: the screen of a leak has no line to spare.
+        more.append(" (also found by ").append("lowwater check", "cyan").append(")")
+    return more
 
 
 def _told(finding: Finding, message: str) -> Iterator[str]:

@@ -78,6 +78,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "trace": [_trace_node(node) for node in finding.trace],
         "library": finding.library,
         "fingerprint": finding.fingerprint,
+        "in_source": finding.in_source,
     }
 
 

@@ -19,6 +19,7 @@ from lowwater.recording.reader import load
 from lowwater.supervisor.supervisor import RunOutcome, supervise
 
 if TYPE_CHECKING:
+    from lowwater.model.assignment import Assignment
     from lowwater.supervisor.progress import Line
     from lowwater.supervisor.signals import Witness
 
@@ -114,6 +115,17 @@ def diagnose(timeline: Timeline, notes: tuple[str, ...] = ()) -> Diagnosis:
 def with_note(diagnosis: Diagnosis, note: str | None) -> Diagnosis:
     """The same with one more note, where there is one."""
     return diagnosis if note is None else replace(diagnosis, notes=(*diagnosis.notes, note))
+
+
+def with_source(diagnosis: Diagnosis, assignment: "Assignment", began_s: float) -> Diagnosis:
+    """The same, whose findings say whether `lowwater check` sees them; a flat run costs nothing."""
+    if diagnosis.verdict.kind is Kind.FLAT or not any(one.where for one in diagnosis.findings):
+        return diagnosis
+    from lowwater.supervisor.in_source import ProgramSource
+
+    source = ProgramSource(assignment, began_s)
+    findings = tuple(replace(one, in_source=source.look(one)) for one in diagnosis.findings)
+    return replace(diagnosis, findings=findings)
 
 
 def _concluded(experiments: Experiments | None, findings: tuple[Finding, ...]) -> Conclusion | None:

@@ -1,6 +1,7 @@
 """All processes below one are found and ended."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -60,11 +61,13 @@ def session():
 
 def test_session_is_ended_though_its_leader_is_dead(session):
     leader, began, member = session
-    member_began = tree.started_at(member)
+    ended = os.pidfd_open(member)
 
     tree.kill_session(leader, began)
 
-    assert not tree.is_alive(member, member_began)
+    # The kernel ends it when it next gets a processor: on a busy machine that takes a moment.
+    assert select.select([ended], [], [], 60) == ([ended], [], [])
+    os.close(ended)
 
 
 def test_session_of_another_that_has_got_the_number_is_left_alone():

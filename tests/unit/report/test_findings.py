@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lowwater.model import Diagnosis, Finding
+from lowwater.model import Diagnosis, Finding, InSource
 from lowwater.report.text import render
+from replay.screens import screen_of
 
 Told = Callable[[str], Diagnosis]
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "how-to-read-a-leak-trace.md"
@@ -120,6 +121,32 @@ def test_second_finding_has_its_line_and_its_fix_and_the_rest_with_all_details(t
         "  Fix: Empty it.",
         "  More: lowwater explain LW102",
     ]
+
+
+def test_finding_that_check_sees_says_so(told: Told) -> None:
+    assert section_of(found(told("leak"), plain(in_source=InSource.SEEN)), "LW102")[2:] == [
+        "  Fix: Empty it.",
+        "  More: lowwater explain LW102 (also found by lowwater check)",
+    ]
+
+
+@pytest.mark.parametrize("seen", [None, InSource.PREVIEW, InSource.NOT_SEEN])
+def test_finding_that_check_does_not_report_has_no_word_of_it(
+    told: Told, seen: InSource | None
+) -> None:
+    assert "lowwater check" not in found(told("leak"), plain(in_source=seen))
+
+
+@pytest.mark.parametrize("name", ["leak-with-a-finding", "leak-with-two-findings"])
+def test_leak_that_check_sees_still_fits_on_a_screen(name: str) -> None:
+    judged = screen_of(name)
+    seen = (replace(one, in_source=InSource.SEEN) for one in judged.findings)
+
+    lines = found(judged, *seen).splitlines()
+
+    assert sum("lowwater check" in line for line in lines) == 1
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
 
 
 def test_finding_explains_where_nothing_leaks(told: Told) -> None:

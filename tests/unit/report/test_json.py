@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from lowwater.model import Diagnosis, Kind, Mending, MendState
+from lowwater.model import Diagnosis, InSource, Kind, Mending, MendState
 from lowwater.report.json import render, schema, to_dict
 from replay.screens import screen_of
 
@@ -91,6 +91,19 @@ def test_finding_without_trace_and_fingerprint_says_so(told: Told) -> None:
 
     assert finding["trace"] == []
     assert finding["fingerprint"] is None
+
+
+@pytest.mark.parametrize("seen", [None, *InSource])
+def test_finding_tells_whether_check_sees_it(
+    seen: InSource | None, told: Told, validator: jsonschema.Draft202012Validator
+) -> None:
+    leak = told("leak-with-a-finding")
+    looked = replace(leak, findings=(replace(leak.findings[0], in_source=seen),))
+
+    report = json.loads(render(looked))
+
+    validator.validate(report)
+    assert report["findings"][0]["in_source"] == (seen and seen.value)
 
 
 def test_overhead_tells_the_censuses(told: Told) -> None:
