@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator
 
-    from lowwater.check.growths import SourceGrowth
     from lowwater.check.rounds import Round
     from lowwater.check.source import Source
+    from lowwater.check.source_growth import SourceGrowth
     from lowwater.model.source import SourceClaim
 
 _FUNCTION_FIX = (

@@ -19,8 +19,8 @@ from lowwater.model import Evidence, Holder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lowwater.check.growths import SourceGrowth
     from lowwater.check.source import Source
+    from lowwater.check.source_growth import SourceGrowth
     from lowwater.model.source import SourceClaim
 
 _FIXES = {

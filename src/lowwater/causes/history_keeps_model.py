@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator
 
-    from lowwater.check.growths import SourceGrowth
     from lowwater.check.source import Source
+    from lowwater.check.source_growth import SourceGrowth
     from lowwater.model.source import SourceClaim
 
 _CALLBACK_FIX = "Keep the numbers, such as `best.append(stopper.best)`, not the callback object."

@@ -4,8 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from lowwater.check.growths import additions, is_bounded, place_of
-from lowwater.check.names import binder, scope_of
+from lowwater.check.additions import additions
+from lowwater.check.bounds import is_bounded
+from lowwater.check.lookup import binder, scope_of
+from lowwater.check.places import place_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import Binding, How, SourceScope
 
@@ -23,6 +25,8 @@ class KeptLoss(NamedTuple):
 
 def kept_losses(source: "Source") -> Iterator[KeptLoss]:
     """What a loop keeps of the tensors that it calls `backward()` of."""
+    if "torch" not in source.file.text:
+        return
     for call in source.calls_of("backward"):
         loss, loops = source.receiver(call), source.loops_around(call)
         if isinstance(loss, ast.Name) and loops:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from lowwater.check.lifetimes import calls_behind
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.scopes import FUNCTIONS, SourceScope
 from lowwater.check.things import HEAVY, ValueKind
 
@@ -76,3 +76,10 @@ def _held(source: "Source", value: ast.expr, repeated: "Round") -> Iterator[ast.
             given = getattr(thing.scope.node, "args", None)
             if given is not None:
                 yield from (one for one in (*given.defaults, *given.kw_defaults) if one is not None)
+
+
+def takes_of_round(source: "Source", value: ast.expr, repeated: "Round") -> bool:
+    """Whether a value is made in the round from something that is new in it."""
+    return any(
+        keeps_of_round(source, call, repeated) for call in calls_behind(source, value, repeated)
+    )

@@ -3,13 +3,13 @@
 import ast
 from typing import TYPE_CHECKING, Final
 
-from lowwater.check.names import scope_of
+from lowwater.check.lookup import scope_of
 from lowwater.check.scopes import COMPREHENSIONS, SourceScope
 from lowwater.check.things import ValueKind
 
 if TYPE_CHECKING:
-    from lowwater.check.growths import SourceGrowth
     from lowwater.check.source import Source
+    from lowwater.check.source_growth import SourceGrowth
 
 # The methods of a data set that are called for every batch.
 GIVING: Final = frozenset({"__getitem__", "__next__"})

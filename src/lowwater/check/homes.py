@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from lowwater.check.growths import Place, additions, bounds, place_of, root_of
+from lowwater.check.additions import additions
+from lowwater.check.bounds import bounds
 from lowwater.check.lifetimes import given_in, is_older, is_self_older
-from lowwater.check.names import argument
+from lowwater.check.lookup import argument
+from lowwater.check.places import Place, place_of, root_of
 from lowwater.check.rounds import Round
 from lowwater.check.scopes import How, SourceScope
 from lowwater.check.things import HEAVY

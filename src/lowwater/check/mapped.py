@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from lowwater.check.names import binder, scope_of
+from lowwater.check.lookup import binder, scope_of
 from lowwater.check.scopes import SourceScope, around
 from lowwater.check.things import ValueKind
 
@@ -56,6 +56,12 @@ def calls_in(source: "Source", mapped: ast.expr) -> Iterator[tuple[SourceScope, 
                     found = [one for one in _functions(source, call.func) if one not in seen]
                     seen.update(found)
                     waiting += [(one, hops - 1) for one in found]
+
+
+def calls_in_mapped(source: "Source", mapped: ast.expr) -> Iterator[ast.Call]:
+    """All calls of a mapped function, and of those of the project that it calls."""
+    for _, call in calls_in(source, mapped):
+        yield call
 
 
 def _functions(source: "Source", node: ast.expr) -> list[SourceScope]:

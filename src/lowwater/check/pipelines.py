@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lowwater.check.library import PIPELINE_STEPS
-from lowwater.check.names import argument, binder, scope_of
+from lowwater.check.lookup import argument, binder, scope_of
 from lowwater.check.scopes import Binding, How, SourceScope, around
 from lowwater.check.things import ValueKind
 
@@ -201,3 +201,20 @@ def _blocks(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 def _list(node: ast.AST, name: str) -> list[ast.AST]:
     found = getattr(node, name, [])
     return found if isinstance(found, list) else []
+
+
+def steps_of(source: "Source", name: str) -> Iterator[tuple[PipelineStep, list[SourcePipeline]]]:
+    """The steps of this name in the file, each with all that may come before it."""
+    for call in source.calls_of(name):
+        if isinstance(call.func, ast.Attribute):
+            before = source.pipelines(call.func.value)
+            if before and not _is_own(source, call):
+                yield PipelineStep(name, call), before
+
+
+def _is_own(source: "Source", call: ast.Call) -> bool:
+    """Whether a call is one of the project, or of a library that is no pipeline."""
+    return any(
+        thing.scope is not None or thing.kind is not ValueKind.METHOD
+        for thing in source.things(call.func)
+    )

@@ -1,5 +1,6 @@
 """What an expression may stand for, as far as reading the source can say."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Optional
@@ -69,3 +70,12 @@ class Thing:
 
 
 Things = tuple[Thing, ...]
+UNKNOWN: Final[Things] = ()
+
+
+def unique(things: Iterable[Thing]) -> Things:
+    """The things without those that say the same again."""
+    seen: dict[tuple[ValueKind, str, SourceScope | None], Thing] = {}
+    for thing in things:
+        seen.setdefault((thing.kind, thing.name, thing.scope), thing)
+    return tuple(seen.values())
